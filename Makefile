@@ -1,0 +1,53 @@
+# Everything a person or CI runs. `make help` lists it.
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint typecheck coverage bench pictures clean
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: $(STAMP) ## create .venv and install halfmax with its pinned dependencies
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "halfmax needs Python 3.11 or later; set PYTHON=/path/to/python3.12, for example"; exit 1; }
+	@test -x $(RUN)/python || $(PYTHON) -m venv $(VENV) \
+		|| { rm -rf $(VENV); echo "python3 cannot create environments: install Debian's python3-venv"; exit 1; }
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[test]'
+	@touch $(STAMP)
+
+demo: setup ## tune a binary and a multilabel classifier on built-in data
+	@$(RUN)/python -m halfmax.demo
+
+test: setup lint typecheck ## all tests: compiled, then the properties again with the compiler off
+	$(RUN)/python -m pytest
+	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(RUN)/python -m pytest -q tests
+
+lint: setup ## style and format
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+
+typecheck: setup ## static types
+	$(RUN)/mypy
+
+coverage: setup ## line coverage, with the compiler off so that kernels count too
+	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(RUN)/coverage run -m pytest -q tests
+	$(RUN)/coverage report
+
+bench: setup ## speed and accuracy beside peers, one table in one run (about 10 minutes, 12 GiB)
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable '.[test,bench]'
+	$(RUN)/python -m benchmarks
+
+pictures: setup ## redraw the pictures of the README
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt matplotlib
+	$(RUN)/python -m benchmarks.pictures
+
+clean: ## remove the environment and caches
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage

@@ -1,0 +1,156 @@
+"""Measure everything in one run and write the tables to ``benchmarks/results.md``."""
+
+import json
+import os
+import platform
+import sys
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+import halfmax as hm
+from benchmarks import data, peers
+from benchmarks.measure import fresh_process, peak_extra_bytes, seconds
+
+HERE = Path(__file__).parent
+
+
+def best_of_curve(truth, scores):
+    return peers.scikit_learn(truth, scores)[1]
+
+
+def binary_rows():
+    rows = []
+    for dtype in (np.float32, np.float64):
+        for base_rate in (0.5, 0.01):
+            truth, scores = data.binary(10**7, base_rate, dtype)
+            ours = seconds(lambda: hm.tune(truth, scores), 7)
+            read = seconds(lambda: (truth.sum(), scores.sum()), 7)
+            theirs = seconds(lambda: best_of_curve(truth, scores), 1)
+            assert abs(hm.tune(truth, scores).score - best_of_curve(truth, scores)) < 1e-9
+            name = f"binary, 10^7 {dtype.__name__}, base rate {base_rate:g}"
+            rows.append((name, ours, "precision_recall_curve + argmax", theirs))
+            rows.append((name, ours, "a bare read, y.sum(); s.sum()", read))
+    return rows
+
+
+def dense_rows():
+    truth, scores = data.dense(20_000, 5_000)
+    name = "dense macro, 20,000 x 5,000 float32"
+    hm.tune(truth, scores)
+    ours = seconds(lambda: hm.tune(truth, scores))
+    extra = peak_extra_bytes(lambda: hm.tune(truth, scores))
+
+    def loop():
+        return [best_of_curve(truth[:, j], scores[:, j]) for j in np.flatnonzero(truth.any(axis=0))]
+
+    theirs = seconds(loop, 1)
+    assert abs(np.sum(loop()) / 5_000 - hm.tune(truth, scores).score) < 1e-9
+    note = f"peak extra memory {100 * extra / scores.nbytes:.1f} % of the matrix"
+    return [(name, ours, "precision_recall_curve in a loop over labels", theirs)], note
+
+
+def sparse_rows():
+    rows = []
+    for skew, word in ((1.0, "even"), (3.0, "skewed")):
+        truth, scores = data.candidates(10**6, 500_000, 50, skew)
+        sort = seconds(lambda: np.sort(scores.data))
+        for average in ("macro", "micro"):
+            ours = seconds(lambda: hm.tune(truth, scores, average=average))
+            name = f"sparse {average}, 10^6 x 500,000, 50 a row, {word} labels"
+            rows.append((name, ours, "np.sort of the stored scores", sort))
+    return rows
+
+
+def growth_rows():
+    rows = []
+    for size in (10**5, 10**6, 10**7, 10**8):
+        truth, scores = data.binary(size, 0.01)
+        rows.append(("binary", size, seconds(lambda: hm.tune(truth, scores))))
+        truth, scores = data.candidates(size // 50, size // 100, 50)
+        rows.append(("sparse macro", size, seconds(lambda: hm.tune(truth, scores))))
+    return rows
+
+
+def accuracy_rows(sets=200, n_rows=2_000):
+    """How often the F1 that a method reports is the one its threshold reaches."""
+    methods = {
+        "halfmax.tune": lambda y, s: (hm.tune(y, s).threshold, hm.tune(y, s).score),
+        "scikit-learn precision_recall_curve": peers.scikit_learn,
+        "scikit-learn TunedThresholdClassifierCV (100 points)": peers.tuned_threshold_cv,
+        "optimal-classification-cutoffs": peers.optimal_cutoffs,
+    }
+    found = {name: [] for name in [*methods, "xcolumns (Frank-Wolfe)"]}
+    for seed in range(sets):
+        truth, scores = data.rounded(n_rows, seed)
+        best = hm.tune(truth, scores).score
+        for name, method in methods.items():
+            threshold, reported = method(truth, scores)
+            above = np.greater if "cutoffs" in name else np.greater_equal
+            reached = hm.score(truth, above(scores, threshold))
+            found[name].append((reported, reached, best))
+        column = scores.astype(np.float32)[:, None]
+        mixture = peers.xcolumns_macro(truth.astype(np.float32)[:, None], column, seed=seed + 10**6)
+        predicted = mixture.predict(column, seed=seed + 2 * 10**6)[:, 0]
+        reached = hm.score(truth, predicted)
+        found["xcolumns (Frank-Wolfe)"].append((mixture.reported, reached, best))
+    return [(name, np.array(values)) for name, values in found.items()]
+
+
+def start_rows():
+    first = "import halfmax, numpy as np; r = np.random.default_rng(0); "
+    first += "y = r.random(1000) < 0.1; halfmax.tune(y, r.random(1000) + y)"
+    hm.tune([0, 1], [0.1, 0.2])
+    return [
+        ("import halfmax", fresh_process("import halfmax")),
+        ("import and tune 1,000 rows, kernels in the cache", fresh_process(first)),
+        ("of that, starting Python and importing numpy", fresh_process("import numpy")),
+    ]
+
+
+def report():
+    cores = len(os.sched_getaffinity(0))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    yield f"# Benchmarks, {date.today():%Y-%m-%d}\n"
+    yield (
+        f"{cores} cores, {memory:.0f} GiB, {platform.machine()}, Python "
+        f"{platform.python_version()}, numpy {np.__version__}; best of several runs, all in one go.\n"
+    )
+    yield "## Speed\n\n| task | halfmax | beside | takes | ratio |\n|---|---|---|---|---|"
+    dense, note = dense_rows()
+    for name, ours, other, theirs in [*binary_rows(), *dense, *sparse_rows()]:
+        ratio = (
+            f"{theirs / ours:.0f} times faster"
+            if theirs > ours
+            else f"{ours / theirs:.1f} times it"
+        )
+        yield f"| {name} | {ours:.3f} s | {other} | {theirs:.3f} s | {ratio} |"
+    yield f"\nDense macro: {note}.\n"
+    yield "## Growth\n\n| task | entries | seconds | nanoseconds an entry |\n|---|---|---|---|"
+    growth = growth_rows()
+    (HERE / "growth.json").write_text(json.dumps(growth) + "\n")
+    for name, size, took in growth:
+        yield f"| {name} | {size:,} | {took:.4f} | {1e9 * took / size:.1f} |"
+    yield "\n## Accuracy\n\n200 data sets of 2,000 rows, scores rounded to two decimals.\n"
+    yield "| method | reports what it reaches | mean reported - reached | mean shortfall |"
+    yield "|---|---|---|---|"
+    for name, values in accuracy_rows():
+        reported, reached, best = values.T
+        true = np.abs(reported - reached) < 1e-9
+        yield (
+            f"| {name} | {true.sum()} of {len(true)} | {(reported - reached).mean():+.4f} "
+            f"| {(best - reached).mean():.4f} |"
+        )
+    yield "\n## Start\n\n| what | seconds |\n|---|---|"
+    for name, took in start_rows():
+        yield f"| {name} | {took:.2f} |"
+
+
+if __name__ == "__main__":
+    lines = []
+    for line in report():
+        print(line, flush=True)
+        lines.append(line)
+    (HERE / "results.md").write_text("\n".join(lines) + "\n")
+    sys.exit()

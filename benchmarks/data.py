@@ -1,0 +1,56 @@
+"""Data of known shape for the benchmarks, all from a seed."""
+
+import numpy as np
+from scipy import sparse
+
+
+def binary(n_rows, base_rate, dtype=np.float32, seed=0):
+    """One classifier: calibrated-looking probabilities of normal scores that lie 1.5 apart."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n_rows, np.float32) < base_rate).view(np.int8)
+    scores = rng.standard_normal(n_rows, np.float32)
+    scores += np.float32(1.5) * truth - np.float32(1)
+    np.exp(-scores, out=scores)
+    return truth, (1 / (1 + scores)).astype(dtype)
+
+
+def dense(n_rows, n_labels, seed=0):
+    """Many labels, frequencies falling like 1/rank from one half, in random order."""
+    rng = np.random.default_rng(seed)
+    frequency = rng.permutation(0.5 / np.arange(1, n_labels + 1))
+    truth = np.empty((n_rows, n_labels), np.int8)
+    scores = np.empty((n_rows, n_labels), np.float32)
+    for row in range(n_rows):
+        truth[row] = rng.random(n_labels) < frequency
+        scores[row] = rng.standard_normal(n_labels, np.float32) + np.float32(1.5) * truth[row]
+    return truth, scores
+
+
+def candidates(n_rows, n_labels, per_row, skew=1.0, seed=0):
+    """Extreme multilabel: each row has ``per_row`` scored labels, one in ten of them right.
+
+    With ``skew`` above 1 some labels are candidates far more often than others.
+    """
+    rng = np.random.default_rng(seed)
+    place = rng.random((n_rows, per_row), np.float32) ** skew
+    indices = np.minimum((place * n_labels).astype(np.int32), n_labels - 1)
+    indices.sort(axis=1)
+    once = np.ones(indices.shape, bool)
+    once[:, 1:] = indices[:, 1:] != indices[:, :-1]
+    indptr = np.append(0, np.cumsum(once.sum(axis=1)))
+    indices = indices[once]
+    scores = rng.random(len(indices), np.float32) ** 3
+    right = rng.random(len(indices), np.float32) < 0.4 * scores
+    shape = (n_rows, n_labels)
+    stored = sparse.csr_array((scores, indices, indptr), shape=shape)
+    kept = np.append(0, np.cumsum(right))[indptr]
+    truth = sparse.csr_array((np.ones(right.sum(), np.int8), indices[right], kept), shape=shape)
+    return truth, stored
+
+
+def rounded(n_rows, seed):
+    """A mildly informative probability, written down with two decimals, at 10 % prevalence."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n_rows) < 0.1).astype(np.int8)
+    odds = np.exp(rng.standard_normal(n_rows) + truth - 0.5) / 9
+    return truth, np.round(odds / (1 + odds), 2)

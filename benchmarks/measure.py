@@ -1,0 +1,38 @@
+"""Seconds, and bytes above what was there before."""
+
+import gc
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+
+def seconds(work, repeats=3):
+    """The best of a few runs, which is the one least disturbed."""
+    best = float("inf")
+    for _ in range(repeats):
+        gc.collect()
+        start = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def peak_extra_bytes(work):
+    """How far resident memory rises during the work; Linux only."""
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")  # resets the high-water mark
+    before = _status("VmRSS")
+    work()
+    return _status("VmHWM") - before
+
+
+def fresh_process(code, repeats=5):
+    """Seconds that a new interpreter needs for the code, the best of a few."""
+    return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), repeats)
+
+
+def _status(name):
+    text = Path("/proc/self/status").read_text()
+    return 1024 * int(re.search(rf"{name}:\s+(\d+) kB", text)[1])

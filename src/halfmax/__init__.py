@@ -1,0 +1,61 @@
+"""Decision thresholds that maximise the F-measure.
+
+    >>> import halfmax as hm
+    >>> t = hm.tune([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> t.threshold, t.score
+    (0.35, 0.8)
+
+Conventions, true everywhere: a row is predicted positive if and only if ``score >= threshold``, so
+``+inf`` means nobody; equal scores go together; among equally good thresholds the highest wins; 0/0
+is ``zero_division``; a score of ``-inf``, or one absent from a sparse matrix, is never predicted.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from halfmax._errors import HalfmaxWarning
+    from halfmax.metrics import FBeta, LinearFractional, Metric
+    from halfmax.scoring import score
+    from halfmax.staircase import Grid, Staircase
+    from halfmax.thresholds import Thresholds
+    from halfmax.tuning import tune
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "FBeta",
+    "Grid",
+    "HalfmaxWarning",
+    "LinearFractional",
+    "Metric",
+    "Staircase",
+    "Thresholds",
+    "score",
+    "tune",
+]
+
+# Names are fetched when first used: importing numba and scipy takes longer than an import should.
+_HOME = {
+    "FBeta": "metrics",
+    "Grid": "staircase",
+    "HalfmaxWarning": "_errors",
+    "LinearFractional": "metrics",
+    "Metric": "metrics",
+    "Staircase": "staircase",
+    "Thresholds": "thresholds",
+    "score": "scoring",
+    "tune": "tuning",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'halfmax' has no attribute {name!r}")
+    value = getattr(import_module(f"halfmax.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

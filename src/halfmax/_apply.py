@@ -1,0 +1,26 @@
+"""Compare scores with thresholds: the one place where ``score >= threshold`` is said."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+Array = npt.NDArray[Any]
+
+
+def predict(scores: Any, thresholds: npt.NDArray[np.float64]) -> Any:
+    """0/1 as int8, in the container of the scores: an array, or a CSR that stores its ones.
+
+    The thresholds stay float64: compared as float32 they could round up past a score.
+    """
+    if isinstance(scores, np.ndarray):
+        predictions = np.empty(scores.shape, np.int8)
+        limits = thresholds if scores.ndim == 2 else thresholds[0]
+        np.greater_equal(scores, limits, out=predictions.view(np.bool_))
+        return predictions
+    kept = scores.data >= thresholds[scores.indices]
+    before = np.concatenate([[0], np.cumsum(kept)])
+    indices = scores.indices[kept]
+    ones = np.ones(len(indices), np.int8)
+    return sparse.csr_array((ones, indices, before[scores.indptr]), shape=scores.shape)

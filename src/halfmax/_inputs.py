@@ -1,0 +1,360 @@
+"""The gate: whatever the caller holds becomes arrays that the kernels can trust.
+
+Everything that can be wrong with an input is found here, once, and nothing is changed in place.
+Dense scores stay where they are unless their type has to change; sparse ones become CSR.
+"""
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from halfmax import _frames
+from halfmax._errors import spell_out
+from halfmax._threads import map_blocks, spans
+
+Array = npt.NDArray[Any]
+Labels = tuple[Hashable, ...]
+AVERAGES = ("macro", "micro", "samples")
+_BLOCK_CELLS = 1 << 22
+
+
+class Matrix(NamedTuple):
+    """A caller's container, opened."""
+
+    values: Any  # ndarray of one or two dimensions, or csr_array in canonical format
+    labels: Labels | None  # column names, where the container has them
+    native: Any  # the frame or series it came as, else None
+
+    @property
+    def is_sparse(self) -> bool:
+        return not isinstance(self.values, np.ndarray)
+
+
+class LabelledScores(NamedTuple):
+    """Scores and the truth about them, checked and of one shape."""
+
+    truth: Any  # one dimension: uint8 array; two: csr_array of ones
+    scores: Any  # float32 or float64, dense or csr_array; -inf or absent means never predicted
+    weights: npt.NDArray[np.float64] | None
+    labels: Labels | None
+    native: Any  # a frame whose library the answers should use, or None
+
+    @property
+    def is_binary(self) -> bool:
+        return isinstance(self.truth, np.ndarray)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.scores.shape[0])
+
+    @property
+    def n_labels(self) -> int:
+        return 1 if self.is_binary else int(self.scores.shape[1])
+
+    @property
+    def total(self) -> float | int:
+        """The number of rows, or what they weigh."""
+        return self.n_rows if self.weights is None else float(self.weights.sum())
+
+
+def read_labelled(
+    y_true: Any, y_score: Any, sample_weight: Any = None, labels: Iterable[Hashable] | None = None
+) -> LabelledScores:
+    """Check truth and scores together."""
+    truth, scores = open_matrix(y_true, "y_true"), open_scores(y_score, "y_score")
+    truth = _same_shape(truth, scores, "y_true", "y_score")
+    n_rows, names = scores.values.shape[0], scores.labels or truth.labels
+    if labels is not None:
+        names = check_labels(labels, 1 if scores.values.ndim == 1 else scores.values.shape[1])
+    return LabelledScores(
+        truth=check_binary(truth, "y_true"),
+        scores=scores.values,
+        weights=check_weights(sample_weight, n_rows),
+        labels=names,
+        native=scores.native if scores.native is not None else truth.native,
+    )
+
+
+def read_predictions(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    """Check truth and predictions together; both come back as uint8 arrays or CSR of ones."""
+    truth, predictions = open_matrix(y_true, "y_true"), open_matrix(y_pred, "y_pred")
+    truth = _same_shape(truth, predictions, "y_true", "y_pred")
+    return check_binary(truth, "y_true"), check_binary(predictions, "y_pred")
+
+
+def open_matrix(values: Any, name: str) -> Matrix:
+    """Open a container of numbers: list, array, scipy sparse, or a frame or series."""
+    if sparse.issparse(values):
+        return Matrix(_canonical_csr(values, name), None, None)
+    labels, native = None, None
+    if (opened := _frames.to_numpy(values, name)) is not None:
+        (values, labels), native = opened, values
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array; fill or drop the masked entries first")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(
+            f"{name} must have rows of equal length; got a ragged {type(values).__name__}"
+        ) from None
+    _check_kind(array.dtype, name)
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"{name} must have 1 dimension (one classifier) or 2 (rows x labels); "
+            f"got {array.ndim}, shape {array.shape}"
+        )
+    _check_size(array.shape, name)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return Matrix(array, labels, native)
+
+
+def open_scores(values: Any, name: str) -> Matrix:
+    """Open scores: floats that are finite or -inf."""
+    matrix = open_matrix(values, name)
+    scores = matrix.values
+    kept = (np.dtype(np.float32), np.dtype(np.float64))
+    if scores.dtype not in kept:
+        scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
+    stored = scores.data if matrix.is_sparse else scores
+    # One maximum finds NaN (it spreads) and +inf alike, without a temporary array.
+    if stored.size and not stored.max() < np.inf:
+        place, value = _first_place(matrix, ~(stored < np.inf))
+        raise ValueError(
+            f"{name} must be finite, or -inf for 'never predicted'; {name}[{place}] is {value}"
+        )
+    return matrix._replace(values=scores)
+
+
+def check_binary(matrix: Matrix, name: str) -> Any:
+    """Truth or predictions as a uint8 array (1-D) or a CSR of ones (2-D)."""
+    values = matrix.values
+    if matrix.is_sparse:
+        if not _is_binary(values.data):
+            _refuse_not_binary(matrix, name)
+        if values.data.all():
+            return sparse.csr_array(
+                (_ones(values.nnz), values.indices, values.indptr), shape=values.shape
+            )
+        kept = values.astype(np.uint8)
+        kept.eliminate_zeros()
+        return kept
+    if values.ndim == 1:
+        if not _is_binary(values):
+            _refuse_not_binary(matrix, name)
+        same_bytes = values.dtype.itemsize == 1 and values.flags.c_contiguous
+        return values.view(np.uint8) if same_bytes else values.astype(np.uint8)
+    return _dense_to_ones(matrix, name)
+
+
+def check_weights(weights: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
+    """Sample weights: one finite number for each row, none negative, not all zero."""
+    if weights is None:
+        return None
+    matrix = open_matrix(weights, "sample_weight")
+    if matrix.values.ndim != 1 or len(matrix.values) != n_rows:
+        raise ValueError(
+            f"sample_weight must hold one weight for each of the {n_rows} rows; "
+            f"got shape {matrix.values.shape}"
+        )
+    array = np.ascontiguousarray(matrix.values, np.float64)
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if wrong.any():
+        place, value = _first_place(matrix, wrong)
+        raise ValueError(
+            f"sample_weight must be finite and not negative; sample_weight[{place}] is {value}"
+        )
+    if not array.any():
+        raise ValueError("sample_weight must not be zero everywhere: nothing would be counted")
+    return array
+
+
+def check_labels(labels: Iterable[Hashable], n_labels: int) -> Labels:
+    """Label names: one for each column, none twice."""
+    if isinstance(labels, (str, bytes)):
+        raise TypeError(f"labels must be a sequence of names; got the single name {labels!r}")
+    names = tuple(labels.tolist() if isinstance(labels, np.ndarray) else labels)
+    if len(names) != n_labels:
+        raise ValueError(f"labels must name each of the {n_labels} labels; got {len(names)} names")
+    if len(set(names)) != len(names):
+        seen: set[Hashable] = set()
+        twice = [name for name in names if name in seen or seen.add(name)]  # type: ignore[func-returns-value]
+        raise ValueError(f"labels must not repeat; {spell_out(dict.fromkeys(twice))} came twice")
+    return names
+
+
+def check_average(average: str) -> str:
+    """'macro', 'micro' or 'samples'; the paper's word 'instance' means 'samples'."""
+    if average == "instance":
+        return "samples"
+    if average not in AVERAGES:
+        raise ValueError(
+            f"average must be {spell_out(AVERAGES, 'or')} ('instance' means 'samples'); "
+            f"got {average!r}"
+        )
+    return average
+
+
+def check_share(name: str, value: float | None, also: str = "") -> float | None:
+    """A number from 0 to 1."""
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.inf
+    if isinstance(value, (str, bytes)) or not 0.0 <= number <= 1.0:
+        raise ValueError(f"{name} must be a number from 0 to 1{also}; got {value!r}")
+    return number
+
+
+def check_zero_division(value: float) -> float:
+    """What 0/0 counts as: 0 to 1, or NaN to leave it out of averages."""
+    if isinstance(value, float) and math.isnan(value):
+        return value
+    number = check_share("zero_division", value, also=", or nan to leave 0/0 out of averages")
+    if number is None:
+        raise ValueError("zero_division must be a number from 0 to 1, or nan; got None")
+    return number
+
+
+def match_labels(known: Labels, given: Labels, known_as: str, given_as: str) -> list[int]:
+    """Where each given label stands among the known ones; both must be the same set."""
+    where = {label: place for place, label in enumerate(known)}
+    missing = [label for label in known if label not in set(given)]
+    extra = [label for label in given if label not in where]
+    if missing or extra:
+        parts = [f"{given_as} lacks {spell_out(missing)}"] if missing else []
+        parts += [f"{spell_out(extra)} of {given_as} is not in {known_as}"] if extra else []
+        raise ValueError(f"label names of {known_as} and {given_as} differ: {'; '.join(parts)}")
+    return [where[label] for label in given]
+
+
+def _same_shape(truth: Matrix, other: Matrix, truth_name: str, other_name: str) -> Matrix:
+    """The truth with its columns in the order of the other's, or an error."""
+    shape, expected = truth.values.shape, other.values.shape
+    if shape != expected:
+        hint = ""
+        if len(shape) == 1 and len(expected) == 2 and expected[1] == 2:
+            hint = f"; of a two-column predict_proba pass the positive class, {other_name}[:, 1]"
+        elif len(shape) != len(expected):
+            hint = "; give both as 1-D for one classifier or as rows x labels for many"
+        raise ValueError(
+            f"{truth_name} and {other_name} must have the same shape; "
+            f"got {shape} and {expected}{hint}"
+        )
+    if len(shape) == 1 or truth.labels is None or other.labels is None:
+        return truth
+    if truth.labels == other.labels:
+        return truth
+    order = match_labels(truth.labels, other.labels, truth_name, other_name)
+    return truth._replace(values=truth.values[:, order], labels=other.labels)
+
+
+def _canonical_csr(values: Any, name: str) -> Any:
+    """CSR with sorted column indices and no entry twice; explicit zeros stay."""
+    if values.ndim != 2:
+        raise ValueError(f"{name} must be a two-dimensional sparse matrix; got {values.ndim}")
+    _check_kind(values.dtype, name)
+    _check_size(values.shape, name)
+    if values.format not in ("csr", "csc", "coo"):
+        values = values.tocoo()
+    _check_stored_once(values, name)
+    matrix = sparse.csr_array(values)
+    if not matrix.has_sorted_indices:
+        matrix = matrix.sorted_indices()
+    return matrix
+
+
+def _check_stored_once(values: Any, name: str) -> None:
+    if values.format == "coo":
+        # A conversion would add duplicates up in silence, so count before it does.
+        pattern = sparse.coo_array((_ones(values.nnz), (values.row, values.col)), values.shape)
+        twice = pattern.astype(np.int32).tocsr()
+        found = twice.data > 1
+    else:
+        twice = values if values.has_sorted_indices else values.sorted_indices()
+        if twice.has_canonical_format:
+            return
+        same_line = np.diff(twice.indices, prepend=-1) == 0
+        same_line[twice.indptr[:-1][np.diff(twice.indptr) > 0]] = False
+        found = same_line
+    if found.any():
+        entry = int(np.flatnonzero(found)[0])
+        line = int(np.searchsorted(twice.indptr, entry, side="right")) - 1
+        place = (line, int(twice.indices[entry]))
+        row, column = place[::-1] if values.format == "csc" else place
+        raise ValueError(
+            f"{name} must store each entry once; [{row}, {column}] is stored more than once. "
+            "Call sum_duplicates() first if their sum is meant"
+        )
+
+
+def _check_kind(dtype: np.dtype[Any], name: str) -> None:
+    if dtype.kind not in "buif":
+        hint = {
+            "O": "; convert it with astype(float) if it holds numbers",
+            "c": "; take its real part or its modulus",
+            "U": "; compare it with the positive class first, as in y == 'yes'",
+        }.get(dtype.kind, "")
+        raise TypeError(f"{name} must be numbers or bool; got dtype {dtype}{hint}")
+
+
+def _check_size(shape: Sequence[int], name: str) -> None:
+    if 0 in shape:
+        raise ValueError(f"{name} must not be empty; got shape {tuple(shape)}")
+
+
+def _is_binary(stored: Array) -> bool:
+    if stored.dtype == np.bool_ or not stored.size:
+        return True
+    if stored.dtype.kind in "iu":
+        return bool(stored.min() >= 0 and stored.max() <= 1)
+    return bool(((stored == 0) | (stored == 1)).all())
+
+
+def _refuse_not_binary(matrix: Matrix, name: str) -> NoReturn:
+    stored = matrix.values.data if matrix.is_sparse else matrix.values
+    place, value = _first_place(matrix, (stored != 0) & (stored != 1))
+    raise ValueError(
+        f"{name} must hold only 0 and 1 (or False and True); {name}[{place}] is {value}. "
+        "Compare with the positive class first, as in y == positive"
+    )
+
+
+def _dense_to_ones(matrix: Matrix, name: str) -> Any:
+    """A dense 0/1 matrix as CSR of ones, read in blocks of rows so that no copy of it is made."""
+    values = matrix.values
+    n_rows, n_labels = values.shape
+
+    def read(rows: slice) -> tuple[Array, Array]:
+        block = values[rows]
+        if not _is_binary(block):
+            _refuse_not_binary(matrix, name)
+        ones = np.flatnonzero(np.ascontiguousarray(block).astype(np.bool_, copy=False))
+        row, column = np.divmod(ones, n_labels)
+        return np.bincount(row, minlength=len(block)), column.astype(np.int32)
+
+    step = max(1, _BLOCK_CELLS // n_labels)
+    in_row, columns = zip(*map_blocks(read, spans(n_rows, step)), strict=True)
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(in_row))])
+    indices = np.concatenate(columns)
+    return sparse.csr_array((_ones(len(indices)), indices, indptr), shape=values.shape)
+
+
+def _ones(size: int) -> npt.NDArray[np.uint8]:
+    return np.ones(size, np.uint8)
+
+
+def _first_place(matrix: Matrix, wrong: Array) -> tuple[str, object]:
+    """Where the first wrong entry stands, in words, and what it is."""
+    if not matrix.is_sparse:
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        return ", ".join(map(str, place)), matrix.values[place].item()
+    entry = int(np.flatnonzero(wrong)[0])
+    row = int(np.searchsorted(matrix.values.indptr, entry, side="right")) - 1
+    return f"{row}, {int(matrix.values.indices[entry])}", matrix.values.data[entry].item()

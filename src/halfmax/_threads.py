@@ -1,0 +1,50 @@
+"""Run independent blocks of work on all cores that this process may use."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Block = TypeVar("Block")
+Result = TypeVar("Result")
+
+
+def map_blocks(work: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+    """Yield ``work(block)`` in the order of the blocks, whichever thread finishes first.
+
+    The blocks must not depend on the number of threads: sums of floats taken in block order are
+    then the same on every machine. At most a few results wait at a time, so memory stays bounded.
+    """
+    blocks = list(blocks)
+    threads = min(available_cores(), len(blocks))
+    if threads <= 1:
+        yield from map(work, blocks)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting = [pool.submit(work, block) for block in blocks[: 2 * threads]]
+        rest = iter(blocks[2 * threads :])
+        try:
+            while waiting:
+                yield waiting.pop(0).result()
+                waiting.extend(pool.submit(work, block) for block in _first(rest))
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def spans(size: int, step: int) -> list[slice]:
+    """Cut ``range(size)`` into slices of at most ``step``."""
+    return [slice(start, min(start + step, size)) for start in range(0, size, step)]
+
+
+def available_cores() -> int:
+    """The cores that this process may use, fewer than the machine has under a CPU quota."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _first(iterator: Iterator[Block]) -> Iterator[Block]:
+    for item in iterator:
+        yield item
+        return

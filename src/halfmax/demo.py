@@ -1,0 +1,123 @@
+"""``make demo``: what tuning changes, on data that comes with scikit-learn."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from halfmax.scoring import score
+from halfmax.table import Table
+from halfmax.thresholds import Thresholds
+from halfmax.tuning import tune
+
+Array = npt.NDArray[Any]
+
+# Facts about a digit, some common, some rare: a small multilabel problem from real images.
+_FACTS = {
+    "even": (0, 2, 4, 6, 8),
+    "prime": (2, 3, 5, 7),
+    "has a loop": (0, 6, 8, 9),
+    "square": (0, 1, 4, 9),
+    "multiple of 4": (0, 4, 8),
+    "is 3": (3,),
+    "is 8": (8,),
+}
+_NAMES = {"binary": "F1", "macro": "macro F1", "micro": "micro F1", "samples": "per-instance F1"}
+
+
+class Scored(NamedTuple):
+    """Truth and scores of documents that the classifier was not trained on."""
+
+    truth: Array
+    scores: Array
+
+
+def main() -> None:
+    """Tune one classifier, then a multilabel one for each average, and print what changed."""
+    print("One classifier: which tumours are malignant? (breast cancer data, three features)\n")
+    tumours = score_tumours()
+    tuned = tune(tumours.truth, tumours.scores, labels=["malignant"])
+    print(_side_by_side({"binary": tuned}), "\n")
+    print(_against_half(tumours, tuned, "binary"))
+
+    print("\n\nMany labels: facts about handwritten digits (8x8 images, 6 components)\n")
+    digits = score_digits()
+    results = {
+        average: tune(digits.truth, digits.scores, average=average, labels=_FACTS)
+        for average in ("macro", "micro", "samples")
+    }
+    print(_side_by_side(results), "\n")
+    for average, tuned in results.items():
+        print(_against_half(digits, tuned, average))
+    print(
+        "\nThese scores are those of the data tuned on; new data will show less, "
+        "above all for rare labels."
+    )
+
+
+def score_tumours() -> Scored:
+    """Score held-out tumours by three features only, so that the task is not too easy."""
+    data = load_breast_cancer()
+    features, malignant = data.data[:, [1, 4, 8]], 1 - data.target
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    return _score(model, features, malignant)
+
+
+def score_digits() -> Scored:
+    """Score held-out images for each fact by a linear model on six components."""
+    digits = load_digits()
+    truth = np.column_stack([np.isin(digits.target, where) for where in _FACTS.values()])
+    model = make_pipeline(
+        StandardScaler(with_std=False),
+        PCA(6, svd_solver="full"),
+        OneVsRestClassifier(LogisticRegression(max_iter=1000)),
+    )
+    return _score(model, digits.data, truth.astype(np.int8))
+
+
+def _score(model: Any, features: Array, truth: Array) -> Scored:
+    train_x, test_x, train_y, test_y = train_test_split(
+        features, truth, test_size=0.5, random_state=0
+    )
+    probabilities = model.fit(train_x, train_y).predict_proba(test_x)
+    return Scored(test_y, probabilities if truth.ndim == 2 else probabilities[:, 1])
+
+
+def _side_by_side(results: dict[str, Thresholds]) -> Table:
+    """Under each label a line for each average, so that what they choose can be compared."""
+    tables = [dict(tuned.table()) for tuned in results.values()]
+    labels = tables[0].pop("label")
+    blank = [""] * (len(results) - 1)
+    columns = {
+        "label": [cell for label in labels for cell in (label, *blank)],
+        "best for": [_NAMES[average] for _ in labels for average in results],
+    }
+    for name in tables[0]:
+        stacked = np.column_stack([table[name] for table in tables]).ravel()
+        columns["F1" if name == "score" else name] = _rounded(stacked)
+    return Table(columns)
+
+
+def _rounded(values: Array) -> list[Any]:
+    return [round(value, 3) for value in values.tolist()]
+
+
+def _against_half(data: Scored, tuned: Thresholds, average: str) -> str:
+    at_half = (data.scores >= 0.5).astype(np.int8)
+    before = score(data.truth, at_half, average="macro" if average == "binary" else average)
+    changed = int((tuned.predict(data.scores) != at_half).sum())
+    return (
+        f"Against 0.5: {_NAMES[average]} {before:.3f} -> {tuned.score:.3f}, "
+        f"{changed:,} of {at_half.size:,} decisions change."
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""Metrics as functions of the four counts, and what the optimisers ask of them."""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._errors import spell_out
+
+Array = npt.NDArray[Any]
+CountFunction = Callable[[Array, Array, Array, Array], Array]
+Coefficients = tuple[float, float, float, float]
+
+_LARGEST_BETA = 1e100  # beta squared, times a count, must stay finite
+_NAMED_F = re.compile(r"f(\d+(?:\.\d+)?)")
+_LATTICE_STEPS = 17
+_SLACK = 1e-12
+
+
+def _weighted(coefficients: Coefficients, *counts: Array) -> Array:
+    total = np.zeros_like(counts[0])
+    for coefficient, count in zip(coefficients, counts, strict=True):
+        if coefficient != 0.0:
+            total += coefficient * count
+    return total
+
+
+def _coefficients(name: str, values: Coefficients) -> Coefficients:
+    got = tuple(float(value) for value in values)
+    if len(got) != 4 or not all(math.isfinite(value) for value in got):
+        raise ValueError(f"{name} must be four finite weights, of tp, fp, fn, tn; got {values!r}")
+    return got
+
+
+class Metric:
+    """A number made of the counts: ``function(tp, fp, fn, tn)``, arrays in, an array out.
+
+    Where the function is 0/0 it returns NaN, and ``zero_division`` takes that place. The
+    optimisers serve every metric that never falls when a true positive is added and never rises
+    when a false positive is added; they check yours on a lattice of counts before they trust it.
+
+    >>> fowlkes_mallows = Metric("fowlkes-mallows", lambda tp, fp, fn, tn:
+    ...                          tp / np.sqrt((tp + fp) * (tp + fn)))
+    >>> float(fowlkes_mallows(tp=6, fp=3, fn=0, tn=1).round(4))
+    0.8165
+    """
+
+    #: True only where monotonicity is known by proof, so that no check is needed.
+    monotone = False
+
+    def __init__(self, name: str, function: CountFunction) -> None:
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"name must be a non-empty string; got {name!r}")
+        if not callable(function):
+            raise TypeError(f"function must be callable with tp, fp, fn, tn; got {function!r}")
+        self.name = name
+        self._function = function
+
+    def __call__(
+        self,
+        tp: npt.ArrayLike,
+        fp: npt.ArrayLike,
+        fn: npt.ArrayLike,
+        tn: npt.ArrayLike,
+        zero_division: float = 0.0,
+    ) -> npt.NDArray[np.float64]:
+        """The metric at each entry of the counts."""
+        counts = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (tp, fp, fn, tn)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.asarray(self._function(*counts), np.float64)
+        if values.shape != counts[0].shape:
+            raise ValueError(
+                f"metric {self.name!r} must return one value for each count, shape "
+                f"{counts[0].shape}; it returned shape {values.shape}: use array arithmetic"
+            )
+        return np.where(np.isnan(values), zero_division, values)
+
+    def __repr__(self) -> str:
+        return f"Metric({self.name!r})"
+
+
+class LinearFractional(Metric):
+    """A ratio of two weighted sums of the counts, each given as weights of (tp, fp, fn, tn).
+
+    Sums of counts over labels stay such ratios, which is why micro averages with one threshold
+    per label can be maximised exactly for these metrics and for no others.
+
+    >>> critical_success = LinearFractional("csi", (1, 0, 0, 0), (1, 1, 1, 0))
+    >>> float(critical_success(tp=6, fp=3, fn=1, tn=0))
+    0.6
+    """
+
+    def __init__(self, name: str, numerator: Coefficients, denominator: Coefficients) -> None:
+        super().__init__(name, self._ratio)
+        self.numerator = _coefficients("numerator", numerator)
+        self.denominator = _coefficients("denominator", denominator)
+
+    def _ratio(self, tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+        return np.divide(*(_weighted(c, tp, fp, fn, tn) for c in self.parts))
+
+    @property
+    def parts(self) -> tuple[Coefficients, Coefficients]:
+        """The weights of the numerator and of the denominator."""
+        return self.numerator, self.denominator
+
+
+class _KnownRatio(LinearFractional):
+    monotone = True
+
+
+class FBeta(_KnownRatio):
+    """F-beta, ``(1+b2) tp / ((1+b2) tp + fp + b2 fn)`` with ``b2 = beta**2``.
+
+    >>> FBeta(2).name, float(FBeta(2)(tp=1, fp=1, fn=1, tn=0))
+    ('f2', 0.5)
+    """
+
+    def __init__(self, beta: float) -> None:
+        try:
+            beta = float(beta)
+        except (TypeError, ValueError):
+            raise TypeError(f"beta must be a number; got {beta!r}") from None
+        if not 0.0 < beta <= _LARGEST_BETA:
+            raise ValueError(
+                f"beta must be above 0 and at most {_LARGEST_BETA:g}; got {beta!r}. "
+                "Its limits are the metrics 'precision' (beta to 0) and 'recall' (beta to infinity)"
+            )
+        b2 = beta * beta
+        name = f"f{np.format_float_positional(beta, trim='-')}"
+        super().__init__(name, (1.0 + b2, 0.0, 0.0, 0.0), (1.0 + b2, 1.0, b2, 0.0))
+        self.beta = beta
+
+    def __repr__(self) -> str:
+        return f"FBeta({self.beta!r})"
+
+
+JACCARD = _KnownRatio("jaccard", (1, 0, 0, 0), (1, 1, 1, 0))
+ACCURACY = _KnownRatio("accuracy", (1, 0, 0, 1), (1, 1, 1, 1))
+PRECISION = _KnownRatio("precision", (1, 0, 0, 0), (1, 1, 0, 0))
+RECALL = _KnownRatio("recall", (1, 0, 0, 0), (1, 0, 1, 0))
+
+_NAMED = {metric.name: metric for metric in (JACCARD, ACCURACY, PRECISION, RECALL)}
+
+
+def find_metric(metric: str | Metric) -> Metric:
+    """The metric of that name, or the metric itself."""
+    if isinstance(metric, Metric):
+        return metric
+    if isinstance(metric, str):
+        if metric in _NAMED:
+            return _NAMED[metric]
+        if match := _NAMED_F.fullmatch(metric):
+            return FBeta(float(match[1]))
+    raise ValueError(
+        "metric must be 'f1' or any 'f<beta>' such as 'f0.5' or 'f2', "
+        f"{spell_out(_NAMED, 'or')}, or a Metric object; got {metric!r}"
+    )
+
+
+class Objective:
+    """What is maximised: a metric, its value of 0/0, and the floors that restrict the choice.
+
+    It reads the counts as the optimisers hold them: true positives and predicted, which change
+    with the threshold, then positives and total, which do not. A choice below a floor is worth
+    -inf. Floors rise with tp and fall with fp, so the sum of it is monotone if the metric is.
+    """
+
+    def __init__(
+        self,
+        metric: Metric,
+        zero_division: float = 0.0,
+        min_precision: float | None = None,
+        min_recall: float | None = None,
+    ) -> None:
+        self.metric = metric
+        self.zero_division = zero_division
+        floors = ((PRECISION, min_precision), (RECALL, min_recall))
+        self.floors = [(part, floor) for part, floor in floors if floor is not None]
+
+    def __call__(
+        self,
+        tp: npt.ArrayLike,
+        predicted: npt.ArrayLike,
+        positives: npt.ArrayLike,
+        total: npt.ArrayLike,
+    ) -> npt.NDArray[np.float64]:
+        counts = confusion(tp, predicted, positives, total)
+        values = self.metric(*counts, zero_division=self.zero_division)
+        for part, floor in self.floors:
+            reached = part(*counts, zero_division=self.zero_division)
+            values = np.where(reached >= floor, values, -np.inf)
+        return values
+
+    def require_monotone(self, positives: Array, total: Array) -> None:
+        """Refuse a metric that falls with tp or rises with fp, at these numbers of positives.
+
+        Only the scores of positives are tried as thresholds, which is right for monotone metrics
+        alone. A user's function is judged on a lattice of counts that holds every count of a small
+        problem and a spread of them of a large one.
+        """
+        if self.metric.monotone:
+            return
+        of_few_to_many = np.argsort(positives, kind="stable")
+        for label in np.unique(of_few_to_many[[0, len(positives) // 2, -1]]):
+            self._check_lattice(float(positives[label]), float(total[label]))
+
+    def _check_lattice(self, positives: float, total: float) -> None:
+        tp = _spread(positives)[:, None]
+        fp = _spread(total - positives)[None, :]
+        values = self.metric(
+            tp, fp, positives - tp, total - positives - fp, zero_division=self.zero_division
+        )
+        if np.isnan(values).any() and not math.isnan(self.zero_division):
+            raise ValueError(f"metric {self.metric.name!r} returned NaN where it is not 0/0")
+        changes = (
+            ("falls when a true", np.diff(values, axis=0)),
+            ("rises when a false", -np.diff(values, axis=1)),
+        )
+        for words, gain in changes:
+            if (gain < -_SLACK).any():
+                i, j = np.argwhere(gain < -_SLACK)[0]
+                raise ValueError(
+                    f"metric {self.metric.name!r} {words} positive is added (near tp={tp[i, 0]:g}, "
+                    f"fp={fp[0, j]:g} of {positives:g} positives and {total:g} rows), so the "
+                    "scores of positives are not its only possible optima and the answer could be "
+                    "wrong; use a metric that rises with tp and falls with fp, such as 'f1'"
+                )
+
+
+def confusion(
+    tp: npt.ArrayLike, predicted: npt.ArrayLike, positives: npt.ArrayLike, total: npt.ArrayLike
+) -> tuple[Array, Array, Array, Array]:
+    """tp, fp, fn, tn from what was hit, predicted, positive and there.
+
+    Sums of weights can miss zero by a rounding error; a count is never negative.
+    """
+    hit = np.asarray(tp, np.float64)
+    false_positives = np.maximum(np.asarray(predicted, np.float64) - hit, 0.0)
+    missed = np.maximum(np.asarray(positives, np.float64) - hit, 0.0)
+    rest = np.maximum(np.asarray(total, np.float64) - hit - false_positives - missed, 0.0)
+    return hit, false_positives, missed, rest
+
+
+def _spread(size: float) -> npt.NDArray[np.float64]:
+    """0 to ``size``: every whole number if there are few, else some that bunch near 0."""
+    if size <= 4 * _LATTICE_STEPS and size == int(size):
+        return np.arange(size + 1)
+    ends = np.geomspace(1.0, size + 1.0, _LATTICE_STEPS) - 1.0
+    return np.unique(np.concatenate([ends, size - ends]))

@@ -1,0 +1,78 @@
+"""A small table of columns that prints well, for callers who brought no data-frame library."""
+
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+
+_SHOWN = 30
+
+
+class Table(Mapping[str, Any]):
+    """Columns by name; ``pandas.DataFrame(dict(table))`` or the like makes a frame of it.
+
+    >>> print(Table({"label": ["cat", "dog"], "threshold": [0.25, float("inf")]}))
+    label  threshold
+    cat         0.25
+    dog          inf
+    """
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self._columns = dict(columns)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @property
+    def n_rows(self) -> int:
+        return len(next(iter(self._columns.values()), ()))
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows, as tuples in the order of the columns."""
+        return zip(*self._columns.values(), strict=True)
+
+    def __repr__(self) -> str:
+        cells = [list(self), *self._shown()]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        put = [
+            str.ljust if place == 0 or all(isinstance(cell, str) for cell in column) else str.rjust
+            for place, column in enumerate(self._columns.values())
+        ]
+        lines = [
+            "  ".join(p(c, w) for p, c, w in zip(put, row, widths, strict=True)).rstrip()
+            for row in cells
+        ]
+        return "\n".join([*lines, *self._left_out()])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in self)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._shown()
+        )
+        rest = "".join(f"<p>{escape(line)}</p>" for line in self._left_out())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+    def _shown(self) -> list[list[str]]:
+        heads = [column[:_SHOWN] for column in self._columns.values()]
+        return [[_cell(value) for value in row] for row in zip(*heads, strict=True)]
+
+    def _left_out(self) -> list[str]:
+        more = self.n_rows - _SHOWN
+        return [f"... and {more:,} more rows"] if more > 0 else []
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, (float, np.floating)):
+        whole = 1e4 <= value < 1e15 and value == int(value)
+        return f"{value:,.0f}" if whole else f"{value:.4g}"
+    if isinstance(value, (int, np.integer)):
+        return f"{value:,}"
+    return str(value)
