@@ -20,14 +20,18 @@ def best_of_curve(truth, scores):
     return peers.scikit_learn(truth, scores)[1]
 
 
+def bare_read(truth, scores):
+    return truth.sum(), scores.sum()
+
+
 def binary_rows():
     rows = []
     for dtype in (np.float32, np.float64):
         for base_rate in (0.5, 0.01):
             truth, scores = data.binary(10**7, base_rate, dtype)
-            ours = seconds(lambda: hm.tune(truth, scores), 7)
-            read = seconds(lambda: (truth.sum(), scores.sum()), 7)
-            theirs = seconds(lambda: best_of_curve(truth, scores), 1)
+            ours = seconds(hm.tune, truth, scores, repeats=9)
+            read = seconds(bare_read, truth, scores, repeats=9)
+            theirs = seconds(best_of_curve, truth, scores, repeats=1)
             assert abs(hm.tune(truth, scores).score - best_of_curve(truth, scores)) < 1e-9
             name = f"binary, 10^7 {dtype.__name__}, base rate {base_rate:g}"
             rows.append((name, ours, "precision_recall_curve + argmax", theirs))
@@ -38,14 +42,13 @@ def binary_rows():
 def dense_rows():
     truth, scores = data.dense(20_000, 5_000)
     name = "dense macro, 20,000 x 5,000 float32"
-    hm.tune(truth, scores)
-    ours = seconds(lambda: hm.tune(truth, scores))
-    extra = peak_extra_bytes(lambda: hm.tune(truth, scores))
+    extra = peak_extra_bytes(hm.tune, truth, scores)
+    ours = seconds(hm.tune, truth, scores, repeats=5)
 
     def loop():
         return [best_of_curve(truth[:, j], scores[:, j]) for j in np.flatnonzero(truth.any(axis=0))]
 
-    theirs = seconds(loop, 1)
+    theirs = seconds(loop, repeats=1)
     assert abs(np.sum(loop()) / 5_000 - hm.tune(truth, scores).score) < 1e-9
     note = f"peak extra memory {100 * extra / scores.nbytes:.1f} % of the matrix"
     return [(name, ours, "precision_recall_curve in a loop over labels", theirs)], note
@@ -55,9 +58,9 @@ def sparse_rows():
     rows = []
     for skew, word in ((1.0, "even"), (3.0, "skewed")):
         truth, scores = data.candidates(10**6, 500_000, 50, skew)
-        sort = seconds(lambda: np.sort(scores.data))
+        sort = seconds(np.sort, scores.data)
         for average in ("macro", "micro"):
-            ours = seconds(lambda: hm.tune(truth, scores, average=average))
+            ours = seconds(hm.tune, truth, scores, average=average)
             name = f"sparse {average}, 10^6 x 500,000, 50 a row, {word} labels"
             rows.append((name, ours, "np.sort of the stored scores", sort))
     return rows
@@ -67,9 +70,9 @@ def growth_rows():
     rows = []
     for size in (10**5, 10**6, 10**7, 10**8):
         truth, scores = data.binary(size, 0.01)
-        rows.append(("binary", size, seconds(lambda: hm.tune(truth, scores))))
+        rows.append(("binary", size, seconds(hm.tune, truth, scores)))
         truth, scores = data.candidates(size // 50, size // 100, 50)
-        rows.append(("sparse macro", size, seconds(lambda: hm.tune(truth, scores))))
+        rows.append(("sparse macro", size, seconds(hm.tune, truth, scores)))
     return rows
 
 
@@ -115,7 +118,7 @@ def report():
     yield f"# Benchmarks, {date.today():%Y-%m-%d}\n"
     yield (
         f"{cores} cores, {memory:.0f} GiB, {platform.machine()}, Python "
-        f"{platform.python_version()}, numpy {np.__version__}; best of several runs, all in one go.\n"
+        f"{platform.python_version()}, numpy {np.__version__}; best of several runs, all at once.\n"
     )
     yield "## Speed\n\n| task | halfmax | beside | takes | ratio |\n|---|---|---|---|---|"
     dense, note = dense_rows()

@@ -8,29 +8,29 @@ import time
 from pathlib import Path
 
 
-def seconds(work, repeats=3):
+def seconds(work, *args, repeats=3, **options):
     """The best of a few runs, which is the one least disturbed."""
     best = float("inf")
     for _ in range(repeats):
         gc.collect()
         start = time.perf_counter()
-        work()
+        work(*args, **options)
         best = min(best, time.perf_counter() - start)
     return best
 
 
-def peak_extra_bytes(work):
+def peak_extra_bytes(work, *args):
     """How far resident memory rises during the work; Linux only."""
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # resets the high-water mark
     before = _status("VmRSS")
-    work()
+    work(*args)
     return _status("VmHWM") - before
 
 
 def fresh_process(code, repeats=5):
     """Seconds that a new interpreter needs for the code, the best of a few."""
-    return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), repeats)
+    return seconds(subprocess.run, [sys.executable, "-c", code], check=True, repeats=repeats)
 
 
 def _status(name):

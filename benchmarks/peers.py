@@ -43,10 +43,10 @@ def tuned_threshold_cv(y_true: ArrayLike, y_score: ArrayLike) -> tuple[float, fl
     class PassThrough(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes_ = np.array([0, 1])
 
-        def fit(self, X: NDArray[Any], y: NDArray[Any]) -> PassThrough:
+        def fit(self, *_: Any) -> PassThrough:
             return self
 
-        def predict_proba(self, X: NDArray[Any]) -> NDArray[Any]:
+        def predict_proba(self, X: NDArray[Any]) -> NDArray[Any]:  # noqa: N803
             return np.column_stack([1 - X[:, 0], X[:, 0]])
 
     tuned = TunedThresholdClassifierCV(

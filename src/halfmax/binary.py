@@ -190,10 +190,10 @@ def _bucket_counts(rows: Rows, bits: Array, cut: tuple[Any, Any, Any], size: int
 
 def _places(bits: Array, cut: tuple[Any, Any, Any], opened: Array) -> Array:
     def collect(part: slice) -> Array:
-        places: Array = np.empty(part.stop - part.start + 1, np.int64)
+        places = np.empty(part.stop - part.start + 1, np.int32)
         found = _collect(bits[part], *cut, opened, places)
-        places += part.start
-        return places[:found]
+        collected: Array = places[:found] + np.int64(part.start)
+        return collected
 
     return np.concatenate(list(map_blocks(collect, _blocks(bits))))
 

@@ -2,7 +2,7 @@
 
 The labels of a row share its metric, so their thresholds cannot be chosen apart and the exact
 optimum is out of reach. From the best threshold that all labels share, one label after the other
-moves to its own exact best while the others stay, until no move helps: a local optimum, never below
+moves to its own exact best while the others stay, until none moves: a local optimum, never below
 the shared threshold.
 """
 
@@ -77,7 +77,7 @@ def _row_state(data: LabelledScores, thresholds: Array) -> tuple[Array, Array]:
 def _move(
     j: int, columns: _Columns, thresholds: Array, tp: Array, predicted: Array, objective: Objective
 ) -> bool:
-    """Move label ``j`` to its best threshold while the others stay; True if that helps."""
+    """Give label ``j`` its best threshold while the others stay; True if predictions change."""
     rows, scores, positive = columns[j]
     now = scores >= thresholds[j]
     without_tp, without = tp[rows] - now * positive, predicted[rows] - now
@@ -89,10 +89,9 @@ def _move(
     limits = np.append(np.inf, scores[last_of_equals])
     # The first of equals within rounding is the highest threshold.
     best = int(np.argmax(worth >= worth.max() - TIE))
-    current = int(now[last_of_equals].sum())
-    if not worth[best] > worth[current] + TIE:
-        return False
     thresholds[j] = limits[best] + 0.0
+    if best == int(now[last_of_equals].sum()):
+        return False
     chosen = scores >= thresholds[j]
     tp[rows] = without_tp + chosen * positive
     predicted[rows] = without + chosen

@@ -46,21 +46,26 @@ def _group(columns: Array, scores: Array, offsets: Array, grouped: Array) -> Non
 
 @kernel
 def _sort_short_segments(offsets: Array, scores: Array, longest: int) -> None:
+    """Sort within labels; numpy's own sort, which has vector instructions, takes the long ones."""
     for j in range(offsets.size - 1):
         if offsets[j + 1] - offsets[j] <= longest:
             scores[offsets[j] : offsets[j + 1]].sort()
 
 
 @kernel
-def _keep_distinct(offsets: Array, ascending: Array, descending: Array, kept: Array) -> int:
-    """Write each label's distinct scores from high to low, one label after the other."""
+def _keep_distinct(
+    offsets: Array, ascending: Array, descending: Array, copies: Array, kept: Array
+) -> int:
+    """Write each label's distinct scores from high to low, and how often each came."""
     written = 0
     for j in range(offsets.size - 1):
         kept[j] = written
         for e in range(offsets[j + 1] - 1, offsets[j] - 1, -1):
             if e == offsets[j + 1] - 1 or ascending[e] != ascending[e + 1]:
                 descending[written] = ascending[e]
+                copies[written] = 0
                 written += 1
+            copies[written - 1] += 1
     kept[-1] = written
     return written
 
@@ -212,18 +217,7 @@ class Grid:
     @classmethod
     def from_entries(cls, columns: Array, scores: Array, n_labels: int) -> "Grid":
         """The grid of (label, score) pairs; -inf can never be reached and is left out."""
-        if not np.isfinite(scores).all():
-            columns, scores = columns[scores > -np.inf], scores[scores > -np.inf]
-        offsets = np.zeros(n_labels + 1, np.int64)
-        np.cumsum(np.bincount(columns, minlength=n_labels), out=offsets[1:])
-        grouped = np.empty_like(scores)
-        _group(columns, scores, offsets, grouped)
-        _sort_short_segments(offsets, grouped, _LONG_SEGMENT)
-        for j in np.flatnonzero(np.diff(offsets) > _LONG_SEGMENT):
-            grouped[offsets[j] : offsets[j + 1]].sort()  # numpy's sort has vector instructions
-        distinct, kept = np.empty_like(grouped), np.empty_like(offsets)
-        size = _keep_distinct(offsets, grouped, distinct, kept)
-        return cls(kept, distinct[:size].copy() if size < len(distinct) else distinct)
+        return distinct_scores(columns, scores, n_labels)[0]
 
     def __or__(self, other: "Grid") -> "Grid":
         if not isinstance(other, Grid):
@@ -301,29 +295,23 @@ class Staircase:
     @classmethod
     def of_checked(cls, data: LabelledScores, grid: Grid | None = None) -> "Staircase":
         """The same for data that has passed the gate."""
+        foreign = grid is not None
+        if grid is not None:
+            data, grid = _of_one_dtype(data, grid)
         columns, scores, weights = positive_entries(data)
-        if grid is None:
-            grid = Grid.from_entries(columns, scores, data.n_labels)
-        elif grid.n_labels != data.n_labels:
-            raise ValueError(
-                f"grid must have the {data.n_labels} labels of y_score; got {grid.n_labels}"
-            )
-        grid_scores = grid.scores.astype(scores.dtype, copy=False)
-        exact = np.array_equal(grid_scores, grid.scores)
-        if not exact:  # a float64 grid for float32 scores: count in float64
-            data = data._replace(scores=data.scores.astype(np.float64))
-            return cls.of_checked(data, grid)
-        hits = np.zeros(len(grid.scores), weights.dtype)
-        grid = replace(grid, scores=grid_scores)
-        _add_entries(columns, scores, weights, grid.offsets, grid.scores, grid.lowest(), hits)
+        positives = np.bincount(
+            columns, None if data.weights is None else weights, minlength=data.n_labels
+        )
+        if grid is None:  # the second value counts whole rows: enough unless they have weights
+            grid, hits = distinct_scores(columns, scores, data.n_labels)
+        if foreign or data.weights is not None:
+            hits = np.zeros(len(grid.scores), positives.dtype)
+            _add_entries(columns, scores, weights, grid.offsets, grid.scores, grid.lowest(), hits)
         reached = _count_scores(data, grid)
         _accumulate(grid.offsets, hits)
         _accumulate(grid.offsets, reached)
-        summed = np.bincount(
-            columns, None if data.weights is None else weights, minlength=data.n_labels
-        )
-        total = np.full(data.n_labels, data.total, dtype=weights.dtype)
-        return cls(grid, hits, reached, summed, total, data.labels)
+        total = np.full(data.n_labels, data.total, dtype=reached.dtype)
+        return cls(grid, hits, reached, positives, total, data.labels)
 
     @property
     def thresholds(self) -> npt.NDArray[np.float64]:
@@ -380,6 +368,43 @@ class Staircase:
         )
 
 
+def distinct_scores(columns: Array, scores: Array, n_labels: int) -> tuple[Grid, Array]:
+    """The grid of (label, score) pairs and how many pairs fall on each of its steps."""
+    if not np.isfinite(scores).all():
+        columns, scores = columns[scores > -np.inf], scores[scores > -np.inf]
+    offsets = np.zeros(n_labels + 1, np.int64)
+    np.cumsum(np.bincount(columns, minlength=n_labels), out=offsets[1:])
+    grouped = np.empty_like(scores)
+    _group(columns, scores, offsets, grouped)
+
+    def sort(labels: slice) -> None:
+        _sort_short_segments(offsets[labels.start : labels.stop + 1], grouped, _LONG_SEGMENT)
+
+    for _ in map_blocks(sort, spans(n_labels, _BLOCK_ROWS)):
+        pass
+    for j in np.flatnonzero(np.diff(offsets) > _LONG_SEGMENT):
+        grouped[offsets[j] : offsets[j + 1]].sort()
+    distinct, copies = np.empty_like(grouped), np.empty(len(grouped), np.int64)
+    kept = np.empty_like(offsets)
+    size = _keep_distinct(offsets, grouped, distinct, copies, kept)
+    if size < len(distinct):
+        distinct, copies = distinct[:size].copy(), copies[:size].copy()
+    return Grid(kept, distinct), copies
+
+
+def _of_one_dtype(data: LabelledScores, grid: Grid) -> tuple[LabelledScores, Grid]:
+    """Scores and grid in the same type of float, without rounding either."""
+    if grid.n_labels != data.n_labels:
+        raise ValueError(
+            f"grid must have the {data.n_labels} labels of y_score; got {grid.n_labels}"
+        )
+    cast = grid.scores.astype(data.scores.dtype)
+    if not np.array_equal(cast, grid.scores):
+        data = data._replace(scores=data.scores.astype(np.float64))
+        cast = grid.scores.astype(np.float64)
+    return data, replace(grid, scores=cast)
+
+
 def positive_entries(data: LabelledScores) -> tuple[Array, Array, Array]:
     """Label, score and weight of every positive; one without a score scores -inf."""
     if data.is_binary:
@@ -411,7 +436,7 @@ def _row_weights(data: LabelledScores, rows: Array) -> Array:
 
 def _units(size: int) -> Array:
     """The weights of rows without weights: a one, held once."""
-    return np.broadcast_to(np.int64(1), size)
+    return np.broadcast_to(np.int32(1), size)
 
 
 def _count_scores(data: LabelledScores, grid: Grid) -> Array:
@@ -465,4 +490,6 @@ def _sparse_blocks(data: LabelledScores, grid: Grid) -> Any:
         )
         return slice(None), bins
 
-    return count, spans(scores.nnz, max(_BLOCK_ENTRIES, scores.nnz // _BLOCKS + 1))
+    # Each block has counts of its own to add up, worth it if its entries are several times as many.
+    blocks = min(max(scores.nnz // (4 * max(len(grid.scores), 1)), 4), 64)
+    return count, spans(scores.nnz, max(_BLOCK_ENTRIES, scores.nnz // blocks + 1))
