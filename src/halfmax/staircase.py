@@ -362,8 +362,9 @@ class Staircase:
         )
 
     def __repr__(self) -> str:
+        labels = "1 label" if self.n_labels == 1 else f"{self.n_labels:,} labels"
         return (
-            f"Staircase({self.n_labels:,} labels, {len(self.grid.scores):,} steps, "
+            f"Staircase({labels}, {len(self.grid.scores):,} steps, "
             f"{self.positives.sum():,} positives in {self.total.max():,} rows)"
         )
 

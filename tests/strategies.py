@@ -1,0 +1,126 @@
+"""Small labelled scores of every awkward kind."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+
+LEVELS = (-np.inf, -1.0, -0.0, 0.0, 0.25, 0.5, 1.0)
+METRICS = ("f1", "f0.5", "f2", "f1.3", "jaccard", "accuracy", "precision", "recall")
+FLOATS = (np.float16, np.float32, np.float64)
+INTEGERS = (np.int8, np.int64, np.uint8)
+
+metrics = st.sampled_from(METRICS)
+zero_divisions = st.sampled_from([0.0, 1.0])
+floors = st.sampled_from([None, 0.0, 0.25, 0.5, 2 / 3, 0.9, 1.0])
+averages = st.sampled_from(["macro", "micro", "samples"])
+
+
+class Case(NamedTuple):
+    """Truth, scores and weights."""
+
+    y: Any
+    s: Any
+    w: Any
+
+    @property
+    def rows(self) -> int:
+        return len(self.s)
+
+
+def _elements(dtype: Any) -> st.SearchStrategy[Any]:
+    if np.dtype(dtype).kind in "iu":
+        return hnp.from_dtype(np.dtype(dtype))
+    width: Any = np.dtype(dtype).itemsize * 8
+    any_finite = st.floats(width=width, allow_nan=False, allow_infinity=False)
+    return any_finite | st.just(-np.inf) | st.just(-0.0)
+
+
+@st.composite
+def scores(draw: Any, shape: tuple[int, ...], dtypes: Any = FLOATS + INTEGERS) -> Any:
+    dtype = draw(st.sampled_from(dtypes))
+    kind = draw(st.sampled_from(["ties", "ties", "any", "narrow", "constant"]))
+    if np.dtype(dtype).kind in "iu" and kind != "any":
+        return draw(hnp.arrays(dtype, shape, elements=st.integers(0, 3), fill=st.nothing()))
+    if kind == "ties":
+        level = st.sampled_from(LEVELS)
+        return draw(hnp.arrays(dtype, shape, elements=level, fill=st.nothing()))
+    if kind == "any":
+        return draw(hnp.arrays(dtype, shape, elements=_elements(dtype), fill=st.nothing()))
+    if kind == "narrow":  # neighbouring floats around one number
+        steps = draw(hnp.arrays(np.int64, shape, elements=st.integers(0, 5), fill=st.nothing()))
+        start = np.array(draw(st.sampled_from([0.3, 1.0, -2.5])), dtype)
+        return (start + steps * np.spacing(start)).astype(dtype)
+    return np.full(shape, draw(_elements(dtype)), dtype)
+
+
+@st.composite
+def truths(draw: Any, shape: tuple[int, ...]) -> Any:
+    dtype = draw(st.sampled_from([np.int8, np.bool_, np.int64, np.float32]))
+    kind = draw(st.sampled_from(["any"] * 6 + ["none", "all"]))
+    if kind == "any":
+        bits = hnp.arrays(np.int8, shape, elements=st.integers(0, 1), fill=st.nothing())
+        return draw(bits).astype(dtype)
+    return np.full(shape, kind == "all", dtype)
+
+
+@st.composite
+def weights(draw: Any, size: int, kinds: Any = ("none", "whole", "real")) -> Any:
+    kind = draw(st.sampled_from(kinds))
+    if kind == "none":
+        return None
+    one = st.integers(0, 4) if kind == "whole" else st.just(0.0) | st.floats(0.01, 10.0)
+    values = draw(st.lists(one, min_size=size, max_size=size).filter(any))
+    dtypes = [np.int64, np.float64] if kind == "whole" else [np.float64]
+    return np.array(values, draw(st.sampled_from(dtypes)))
+
+
+def layouts(values: Any) -> list[Any]:
+    """The same numbers: as they are, in Fortran order, and as every other row of a larger array."""
+    padded = np.zeros((2 * len(values), *values.shape[1:]), values.dtype)
+    padded[::2] = values
+    return [values, np.asfortranarray(values), padded[::2]]
+
+
+@st.composite
+def _case(draw: Any, shape: tuple[int, ...], dtypes: Any, kinds: Any) -> Case:
+    s = draw(st.sampled_from(layouts(draw(scores(shape, dtypes)))))
+    return Case(draw(truths(shape)), s, draw(weights(shape[0], kinds)))
+
+
+@st.composite
+def one_classifier(
+    draw: Any,
+    most_rows: int = 16,
+    dtypes: Any = FLOATS + INTEGERS,
+    kinds: Any = ("none", "whole", "real"),
+) -> Case:
+    return draw(_case((draw(st.integers(1, most_rows)),), dtypes, kinds))
+
+
+@st.composite
+def many_labels(
+    draw: Any,
+    most_rows: int = 7,
+    most_labels: int = 4,
+    dtypes: Any = FLOATS + INTEGERS,
+    kinds: Any = ("none", "whole", "real"),
+) -> Case:
+    shape = draw(st.integers(1, most_rows)), draw(st.integers(1, most_labels))
+    return draw(_case(shape, dtypes, kinds))
+
+
+def to_sparse(s: Any, form: str = "csr", keep: Any = None) -> Any:
+    """The same scores without the -inf entries, but for those to keep."""
+    dense = np.array(s, np.float32 if s.dtype in (np.float16, np.float32) else np.float64)
+    stored = dense > -np.inf
+    if keep is not None:
+        stored |= keep
+    row, column = np.nonzero(stored)
+    entries = sparse.coo_array((dense[row, column], (row, column)), shape=dense.shape)
+    return entries.asformat(form)
+
+
+forms = st.sampled_from(["csr", "csc", "coo"])

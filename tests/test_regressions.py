@@ -1,0 +1,75 @@
+from math import inf
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+from strategies import to_sparse
+
+import halfmax as hm
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tied_scores_reach_the_reported_f1(seed):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(500) < 0.3).astype(int)
+    s = np.round(rng.normal(0.4 + 0.1 * y, 0.1), 2)
+    t = hm.tune(y, s)
+    assert t.score == pytest.approx(f1_score(y, s >= t.threshold), abs=1e-12)
+    assert t.score == pytest.approx(max(f1_score(y, s >= c) for c in np.unique(s)), abs=1e-12)
+
+
+def test_a_constant_score_predicts_everyone():
+    y = np.arange(1000) < 50
+    t = hm.tune(y, np.full(1000, 0.3))
+    assert t.threshold == 0.3
+    assert t.predict(np.full(1000, 0.3)).all()
+    assert round(t.score, 4) == 0.0952
+
+
+@pytest.mark.parametrize("per_label", [True, False])
+@pytest.mark.parametrize("average", ["macro", "micro", "samples"])
+def test_sparse_scores_are_not_all_predicted(average, per_label):
+    rng = np.random.default_rng(0)
+    y = (rng.random((200, 12)) < 0.1).astype(np.int8)
+    s = rng.normal(2.0 * y, 1.0)
+    s[rng.random(s.shape) < 0.5] = -inf
+    stored = to_sparse(s)
+    t = hm.tune(y, stored, average=average, per_label=per_label)
+    predicted = t.predict(stored)
+    everything = hm.score(y, s > -inf, average=average)
+    assert 0 < predicted.nnz < stored.nnz / 2
+    assert t.score > everything + 0.1
+
+
+def test_a_rare_label_with_constant_scores_floods_macro_and_vanishes_in_micro():
+    rng = np.random.default_rng(1)
+    n = 1000
+    common = rng.random(n) < 0.5
+    rare = np.arange(n) < 5
+    y = np.stack([common, rare], axis=1)
+    s = np.stack([np.where(common, 0.8, 0.2), np.full(n, 0.01)], axis=1)
+    assert hm.tune(y, s, average="macro").predict(s)[:, 1].all()
+    assert not hm.tune(y, s, average="micro").predict(s)[:, 1].any()
+
+
+@pytest.mark.parametrize("shape", [(1.0, 3.0), (2.0, 2.0), (0.5, 4.0)])
+def test_the_best_threshold_is_half_the_best_f1(shape):
+    # Near its top F1 falls with the square of the distance, while chance moves it by the root of
+    # the number of scores in between: the threshold is off by about n ** (-1/3), here 0.022.
+    n = 100_000
+    rng = np.random.default_rng(2)
+    p = rng.beta(*shape, n)
+    y = rng.random(n) < p
+    t = hm.tune(y, p)
+    assert t.threshold == pytest.approx(t.score / 2, abs=0.022)
+    # Over that distance both the fall and the chance are a few n ** (-2/3) of F1.
+    assert hm.score(y, p >= t.score / 2) == pytest.approx(t.score, abs=4 * n ** (-2 / 3))
+
+
+def test_micro_predicts_each_label_down_to_half_the_pooled_f1():
+    n = 40_000
+    rng = np.random.default_rng(3)
+    p = np.stack([rng.beta(1, 3, n), rng.beta(2, 2, n), rng.beta(1, 9, n)], axis=1)
+    y = rng.random(p.shape) < p
+    t = hm.tune(y, p, average="micro")
+    assert t.thresholds == pytest.approx(np.full(3, t.score / 2), abs=n ** (-1 / 3))
