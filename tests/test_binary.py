@@ -190,7 +190,7 @@ def small_limits(draw):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@settings(max_examples=5 * settings().max_examples)
+@settings(max_examples=4 * settings().max_examples)
 @given(st.data(), small_limits(), st.sampled_from([*METRICS, "gain"]), zero_divisions)
 def test_buckets_find_what_a_full_sort_finds(dtype, data, limits, metric, zero_division):
     case = data.draw(crowds(dtype))
@@ -252,7 +252,7 @@ def test_many_rows_that_rank_backwards():
     s = np.linspace(0.0, 1.0, n)
     y = s < 0.1
     assert tune(Case(y, s, None), "accuracy").threshold == inf
-    assert tune(Case(y, s, None), "f1").threshold == s[y].max()
+    assert tune(Case(y, s, None), "f1").threshold == s.min()
 
 
 def test_many_rows_whose_positives_weigh_nothing():

@@ -389,7 +389,7 @@ def fail(error):
     return failing
 
 
-BREAKS = [(os, "fsync"), (Path, "replace"), (Path, "chmod")]
+BREAKS = [(os, "fsync"), (Path, "replace")]
 ERRORS = [OSError(28, "No space left on device"), KeyboardInterrupt(), MemoryError()]
 
 
@@ -448,6 +448,25 @@ def test_a_read_only_directory_is_an_error(tmp_path):
     with pytest.raises(PermissionError):
         tuned().save(folder / "thresholds.json")
     assert files_in(folder) == []
+
+
+def test_a_link_stays_and_the_file_behind_it_changes(tmp_path):
+    behind, link = tmp_path / "behind.json", tmp_path / "link.json"
+    behind.write_text("old")
+    link.symlink_to(behind)
+    tuned().save(link)
+    assert link.is_symlink()
+    assert hm.Thresholds.load(behind).labels == LABELS
+
+
+def test_only_a_file_can_be_replaced(tmp_path):
+    with pytest.raises(OSError, match="must be a file"):
+        tuned().save(tmp_path)
+
+
+def test_names_stay_readable(path):
+    tuned(("café", "狗")).save(path)
+    assert "café" in path.read_text(encoding="utf-8")
 
 
 def test_a_long_file_name_is_legal(tmp_path):

@@ -302,10 +302,10 @@ def renamed(columns, old, new):
 
 
 DIFFERING = {
-    "lacks one": (without(SCORES, "dog"), ["lacks 'dog'"]),
+    "lacks one": (without(SCORES, "dog"), ["missing from y_score: 'dog'"]),
     "has one more": (SCORES | {"fox": SCORES["cat"]}, ["'fox'"]),
-    "has another": (renamed(SCORES, "dog", "fox"), ["lacks 'dog'", "'fox'"]),
-    "is in capitals": (renamed(SCORES, "dog", "Dog"), ["lacks 'dog'", "'Dog'"]),
+    "has another": (renamed(SCORES, "dog", "fox"), ["missing from y_score: 'dog'", "'fox'"]),
+    "is in capitals": (renamed(SCORES, "dog", "Dog"), ["missing from y_score: 'dog'", "'Dog'"]),
 }
 
 
@@ -469,7 +469,7 @@ def test_integer_columns_are_labels(columns, tmp_path):
 
 def test_integer_names_are_not_their_digits():
     t = hm.tune(array(TRUTH), array(SCORES), labels=[0, 1, 2])
-    with pytest.raises(ValueError, match=r"lacks 0, 1 and 2; '0', '1' and '2'"):
+    with pytest.raises(ValueError, match=r"y_score: 0, 1 and 2; .*: '0', '1' and '2'"):
         t.predict(pl.DataFrame({str(i): values for i, values in enumerate(SCORES.values())}))
 
 

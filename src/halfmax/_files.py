@@ -1,7 +1,7 @@
 """Files that are written whole or not at all."""
 
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 
@@ -10,21 +10,18 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
 
     A neighbouring file takes the text first and then takes the path's place in one step.
     """
-    target = Path(path)
+    target = Path(path).resolve()  # the file behind a link changes, the link stays
+    if target.exists() and not target.is_file():
+        raise OSError(f"{target} must be a file or not exist yet; it is something else")
+    part = target.with_name(f".halfmax.{secrets.token_hex(8)}.part")
     try:
-        mode = target.stat().st_mode & 0o777
-    except FileNotFoundError:
-        umask = os.umask(0)
-        os.umask(umask)
-        mode = 0o666 & ~umask
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with part.open("x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(mode)
-        Path(name).replace(target)
+        if target.exists():
+            part.chmod(target.stat().st_mode & 0o777)
+        part.replace(target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise

@@ -14,7 +14,10 @@ def to_numpy(values: Any, name: str) -> tuple[Array, tuple[Hashable, ...] | None
     """The numbers of a frame (with its column names) or series; None if it is neither."""
     if isinstance(values, (np.ndarray, list, tuple, int, float)):
         return None
-    data = nw.from_native(values, pass_through=True, allow_series=True)
+    try:
+        data = nw.from_native(values, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"column names of {name} must not repeat: {error}") from None
     if isinstance(data, nw.LazyFrame):
         raise TypeError(f"{name} is a lazy frame; call collect() on it first")
     if isinstance(data, nw.Series):
@@ -22,10 +25,14 @@ def to_numpy(values: Any, name: str) -> tuple[Array, tuple[Hashable, ...] | None
         return data.to_numpy(), None
     if not isinstance(data, nw.DataFrame):
         return None
+    if not data.columns:
+        return np.empty(data.shape), ()
     for column in data.iter_columns():
         _check_column(column, f"{name}[{column.name!r}]")
-    names = tuple(data.columns)
-    return data.to_numpy(), names
+    array = data.to_numpy()
+    if array.dtype == object:  # nullable columns of pandas, or bool beside int
+        array = np.column_stack([column.to_numpy() for column in data.iter_columns()])
+    return array, tuple(data.columns)
 
 
 def like(native: Any, predictions: Array) -> Any:
@@ -39,22 +46,29 @@ def like(native: Any, predictions: Array) -> Any:
     return data.select(columns).to_native()
 
 
-def library(native: Any) -> Any:
-    """The library that a frame or series belongs to."""
-    return nw.get_native_namespace(native)
+def library(native: Any) -> str:
+    """The name of the library that a frame or series belongs to."""
+    return str(nw.get_native_namespace(native).__name__)
 
 
 def table(library: Any, columns: Mapping[str, Any]) -> Any:
     """A new frame in that library."""
-    return nw.from_dict(dict(columns), backend=library).to_native()
+    try:
+        return nw.from_dict(dict(columns), backend=library).to_native()
+    except (TypeError, ValueError):  # label names of several types, or of none that a column holds
+        named = {**columns, "label": [str(name) for name in columns["label"]]}
+        return nw.from_dict(named, backend=library).to_native()
 
 
 def _filled(column: nw.Series[Any], values: Array) -> nw.Series[Any]:
     """A column of int8 with the values given, keeping the name and the index of the old one."""
     backend = nw.get_native_namespace(column)
     fresh = nw.new_series(column.name, np.ascontiguousarray(values), nw.Int8, backend=backend)
-    index = nw.maybe_get_index(column)
-    return fresh if index is None else nw.maybe_set_index(fresh, index=index)
+    if (index := nw.maybe_get_index(column)) is None:
+        return fresh
+    native = fresh.to_native()
+    native.index = index  # nw.maybe_set_index would lose its names and levels
+    return nw.from_native(native, series_only=True)
 
 
 def _check_column(column: nw.Series[Any], name: str) -> None:

@@ -119,7 +119,8 @@ def open_scores(values: Any, name: str) -> Matrix:
     scores = matrix.values
     kept = (np.dtype(np.float32), np.dtype(np.float64))
     if scores.dtype not in kept:
-        scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
+        with np.errstate(over="ignore"):  # what overflows is refused below
+            scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
     stored = scores.data if matrix.is_sparse else scores
     # One maximum finds NaN (it spreads) and +inf alike, without a temporary array.
     if stored.size and not stored.max() < np.inf:
@@ -168,6 +169,10 @@ def check_weights(weights: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
         raise ValueError(
             f"sample_weight must be finite and not negative; sample_weight[{place}] is {value}"
         )
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    if not np.isfinite(total):
+        raise ValueError("sample_weight must have a finite sum; it overflows: scale it down")
     if not array.any():
         raise ValueError("sample_weight must not be zero everywhere: nothing would be counted")
     return array
@@ -177,7 +182,13 @@ def check_labels(labels: Iterable[Hashable], n_labels: int) -> Labels:
     """Label names: one for each column, none twice."""
     if isinstance(labels, (str, bytes)):
         raise TypeError(f"labels must be a sequence of names; got the single name {labels!r}")
-    names = tuple(labels.tolist() if isinstance(labels, np.ndarray) else labels)
+    try:
+        names = tuple(x.item() if isinstance(x, np.generic) else x for x in labels)
+        set(names)
+    except TypeError:
+        raise TypeError(
+            f"labels must be a sequence of names (hashable values); got {labels!r}"
+        ) from None
     if len(names) != n_labels:
         raise ValueError(f"labels must name each of the {n_labels} labels; got {len(names)} names")
     if len(set(names)) != len(names):
@@ -214,8 +225,8 @@ def check_share(name: str, value: float | None, also: str = "") -> float | None:
 
 def check_zero_division(value: float) -> float:
     """What 0/0 counts as: 0 to 1, or NaN to leave it out of averages."""
-    if isinstance(value, float) and math.isnan(value):
-        return value
+    if isinstance(value, (float, np.floating)) and math.isnan(value):
+        return float(value)
     number = check_share("zero_division", value, also=", or nan to leave 0/0 out of averages")
     if number is None:
         raise ValueError("zero_division must be a number from 0 to 1, or nan; got None")
@@ -228,8 +239,8 @@ def match_labels(known: Labels, given: Labels, known_as: str, given_as: str) -> 
     missing = [label for label in known if label not in set(given)]
     extra = [label for label in given if label not in where]
     if missing or extra:
-        parts = [f"{given_as} lacks {spell_out(missing)}"] if missing else []
-        parts += [f"{spell_out(extra)} of {given_as} is not in {known_as}"] if extra else []
+        parts = [f"missing from {given_as}: {spell_out(missing)}"] if missing else []
+        parts += [f"missing from {known_as}: {spell_out(extra)}"] if extra else []
         raise ValueError(f"label names of {known_as} and {given_as} differ: {'; '.join(parts)}")
     return [where[label] for label in given]
 
@@ -237,6 +248,9 @@ def match_labels(known: Labels, given: Labels, known_as: str, given_as: str) -> 
 def _same_shape(truth: Matrix, other: Matrix, truth_name: str, other_name: str) -> Matrix:
     """The truth with its columns in the order of the other's, or an error."""
     shape, expected = truth.values.shape, other.values.shape
+    order = None
+    if truth.labels is not None and other.labels is not None and truth.labels != other.labels:
+        order = match_labels(truth.labels, other.labels, truth_name, other_name)
     if shape != expected:
         hint = ""
         if len(shape) == 1 and len(expected) == 2 and expected[1] == 2:
@@ -247,11 +261,8 @@ def _same_shape(truth: Matrix, other: Matrix, truth_name: str, other_name: str) 
             f"{truth_name} and {other_name} must have the same shape; "
             f"got {shape} and {expected}{hint}"
         )
-    if len(shape) == 1 or truth.labels is None or other.labels is None:
+    if order is None:
         return truth
-    if truth.labels == other.labels:
-        return truth
-    order = match_labels(truth.labels, other.labels, truth_name, other_name)
     return truth._replace(values=truth.values[:, order], labels=other.labels)
 
 
@@ -263,11 +274,31 @@ def _canonical_csr(values: Any, name: str) -> Any:
     _check_size(values.shape, name)
     if values.format not in ("csr", "csc", "coo"):
         values = values.tocoo()
+    _check_indices(values, name)
     _check_stored_once(values, name)
     matrix = sparse.csr_array(values)
     if not matrix.has_sorted_indices:
         matrix = matrix.sorted_indices()
     return matrix
+
+
+def _check_indices(values: Any, name: str) -> None:
+    """Kernels trust the indices of a sparse matrix; scipy does not check them."""
+    axes = (
+        [(values.row, 0), (values.col, 1)]
+        if values.format == "coo"
+        else [(values.indices, 0 if values.format == "csc" else 1)]
+    )
+    for index, axis in axes:
+        if index.size and (index.min() < 0 or index.max() >= values.shape[axis]):
+            raise ValueError(
+                f"{name} is a broken sparse matrix: {('row', 'column')[axis]} indices must be "
+                f"from 0 to {values.shape[axis] - 1}; they go from {index.min()} to {index.max()}"
+            )
+    if values.format != "coo":
+        values.check_format(full_check=False)
+        if (np.diff(values.indptr) < 0).any():
+            raise ValueError(f"{name} is a broken sparse matrix: its indptr falls")
 
 
 def _check_stored_once(values: Any, name: str) -> None:
@@ -301,6 +332,8 @@ def _check_kind(dtype: np.dtype[Any], name: str) -> None:
             "c": "; take its real part or its modulus",
             "U": "; compare it with the positive class first, as in y == 'yes'",
         }.get(dtype.kind, "")
+        if dtype.kind == "U" and name not in ("y_true", "y_pred"):
+            hint = ""
         raise TypeError(f"{name} must be numbers or bool; got dtype {dtype}{hint}")
 
 

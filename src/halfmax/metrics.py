@@ -15,7 +15,7 @@ CountFunction = Callable[[Array, Array, Array, Array], Array]
 Coefficients = tuple[float, float, float, float]
 
 _LARGEST_BETA = 1e100  # beta squared, times a count, must stay finite
-_NAMED_F = re.compile(r"f(\d+(?:\.\d+)?)")
+_NAMED_F = re.compile(r"f(\d+(?:\.\d+)?)", re.ASCII)
 _LATTICE_STEPS = 17
 _SLACK = 1e-12
 
@@ -29,7 +29,10 @@ def _weighted(coefficients: Coefficients, *counts: Array) -> Array:
 
 
 def _coefficients(name: str, values: Coefficients) -> Coefficients:
-    got = tuple(float(value) for value in values)
+    try:
+        got = tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        got = ()
     if len(got) != 4 or not all(math.isfinite(value) for value in got):
         raise ValueError(f"{name} must be four finite weights, of tp, fp, fn, tn; got {values!r}")
     return got
@@ -70,7 +73,11 @@ class Metric:
         """The metric at each entry of the counts."""
         counts = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (tp, fp, fn, tn)))
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.asarray(self._function(*counts), np.float64)
+            try:
+                values = np.asarray(self._function(*counts), np.float64)
+            except Exception as error:
+                error.add_note(f"in metric {self.name!r}, which is given arrays of tp, fp, fn, tn")
+                raise
         if values.shape != counts[0].shape:
             raise ValueError(
                 f"metric {self.name!r} must return one value for each count, shape "
@@ -213,8 +220,10 @@ class Objective:
         values = self.metric(
             tp, fp, positives - tp, total - positives - fp, zero_division=self.zero_division
         )
-        if np.isnan(values).any() and not math.isnan(self.zero_division):
-            raise ValueError(f"metric {self.metric.name!r} returned NaN where it is not 0/0")
+        if np.isinf(values).any():
+            raise ValueError(
+                f"metric {self.metric.name!r} must be finite or NaN for 0/0; it returned inf"
+            )
         changes = (
             ("falls when a true", np.diff(values, axis=0)),
             ("rises when a false", -np.diff(values, axis=1)),

@@ -84,9 +84,7 @@ def ascend(data: LabelledScores, objective: Objective) -> npt.NDArray[np.float64
     thresholds = np.full(data.n_labels, shared)
     rows, scores, positive, edges = _columns(data, shared)
     state = _RowState(data, thresholds, objective)
-    n_predicted = np.array(
-        [_reach(scores[start:end], shared) for start, end in pairwise(edges)]
-    )
+    n_predicted = np.array([_reach(scores[start:end], shared) for start, end in pairwise(edges)])
     scratch = np.empty(int(np.diff(edges).max(initial=0)))
     for _ in range(_MOST_SWEEPS):
         moved = False

@@ -62,17 +62,21 @@ class Table(Mapping[str, Any]):
 
     def _shown(self) -> list[list[str]]:
         heads = [column[:_SHOWN] for column in self._columns.values()]
-        return [[_cell(value) for value in row] for row in zip(*heads, strict=True)]
+        return [[_name(row[0]), *map(_cell, row[1:])] for row in zip(*heads, strict=True)]
 
     def _left_out(self) -> list[str]:
         more = self.n_rows - _SHOWN
-        return [f"... and {more:,} more rows"] if more > 0 else []
+        return [f"... and {more:,} more row{'s' * (more > 1)}"] if more > 0 else []
+
+
+def _name(value: Any) -> str:
+    """A label as it is, on one line."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
-        whole = 1e4 <= value < 1e15 and value == int(value)
-        return f"{value:,.0f}" if whole else f"{value:.4g}"
+        return f"{value:,.0f}" if 1e4 <= abs(float(value)) < 1e15 else f"{value:.4g}"
     if isinstance(value, (int, np.integer)):
         return f"{value:,}"
     return str(value)

@@ -106,6 +106,8 @@ def tune(
     (0.35, 0.8)
     """
     average = _inputs.check_average(average)
+    if not isinstance(per_label, (bool, np.bool_)):
+        raise TypeError(f"per_label must be True or False; got {per_label!r}")
     if guard is not None:
         raise ValueError(f"guard must be None, the only rule of this version; got {guard!r}")
     objective = Objective(
