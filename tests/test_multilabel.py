@@ -21,11 +21,15 @@ from strategies import (
 )
 
 import halfmax as hm
+from halfmax import shared
 
 GAIN = hm.LinearFractional("gain", (4, -1, 0, 0), (1, 1, 1, 1))
 ways = st.tuples(averages, st.booleans())
 small = many_labels(most_rows=5, most_labels=3)
 more = settings(max_examples=3 * settings().max_examples)
+few_edges = st.fixed_dictionaries(
+    {"_MOST_EDGES": st.sampled_from([2, 3, 5, 256]), "_CHUNK": st.sampled_from([1, 3, 1 << 20])}
+)
 exactly_weighted = many_labels(kinds=("none", "whole"))
 
 
@@ -66,13 +70,31 @@ def test_macro_keeps_the_floors_of_each_label(case, metric, zero_division, low, 
     assert all(got.thresholds[missed] == inf)
 
 
-@given(many_labels(), metrics, averages, zero_divisions)
-def test_one_threshold_for_all_labels_is_the_best_of_all(case, metric, average, zero_division):
+@more
+@given(many_labels(), metrics, averages, zero_divisions, few_edges)
+def test_one_threshold_for_all_labels_is_the_best_of_all(
+    case, metric, average, zero_division, limits
+):
     expected = naive.best_shared(case.y, case.s, metric, average, case.w, zero_division)
-    got = tune(case, metric, average, False, zero_division)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in limits.items():
+            patch.setattr(shared, name, value)
+        got = tune(case, metric, average, False, zero_division)
     assert naive.same(got.score, expected.score)
     assert got.threshold in expected.allowed
     assert set(got.thresholds) == {got.threshold}
+
+
+@pytest.mark.parametrize("average", ["macro", "samples"])
+@pytest.mark.parametrize("edges", [2, 5])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_shared_threshold_lies_between_edges(monkeypatch, average, edges, seed):
+    monkeypatch.setattr(shared, "_MOST_EDGES", edges)
+    rng = np.random.default_rng(seed)
+    y = (rng.random((25, 3)) < 0.3).astype(np.int8)
+    case = Case(y, np.round(rng.normal(1.5 * y, 1.0), 2), None)
+    expected = naive.best_shared(case.y, case.s, "f1", average)
+    assert tune(case, "f1", average, False).threshold == expected.threshold
 
 
 @given(many_labels(kinds=("none", "whole")), metrics, zero_divisions, floors, floors)
@@ -123,13 +145,13 @@ def test_micro_under_floors_is_never_below_the_best_shared_threshold(
     beyond = [
         None if floor is None else floor + 1e-12 * (case.w is not None) for floor in (low, high)
     ]
-    shared = naive.best_shared(case.y, case.s, metric, "micro", case.w, zero_division, *beyond)
+    together = naive.best_shared(case.y, case.s, metric, "micro", case.w, zero_division, *beyond)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hm.HalfmaxWarning)
         limits = {"min_precision": low, "min_recall": high}
         got = tune(case, metric, "micro", True, zero_division, **limits)
-    if shared.threshold < inf:
-        assert got.score >= shared.score - 1e-12
+    if together.threshold < inf:
+        assert got.score >= together.score - 1e-12
 
 
 def test_micro_under_a_floor_may_stop_inside_a_label():
@@ -156,8 +178,8 @@ def test_micro_precision_takes_the_highest_of_equal_thresholds():
 @given(many_labels(most_rows=6, most_labels=3), metrics, zero_divisions)
 def test_samples_per_label_is_a_local_optimum_above_the_shared_one(case, metric, zero_division):
     got = tune(case, metric, "samples", True, zero_division)
-    shared = naive.best_shared(case.y, case.s, metric, "samples", case.w, zero_division)
-    assert got.score >= shared.score - 1e-12
+    together = naive.best_shared(case.y, case.s, metric, "samples", case.w, zero_division)
+    assert got.score >= together.score - 1e-12
     for j in range(case.y.shape[1]):
         for threshold in naive.thresholds_of(case.s[:, j]):
             moved = got.thresholds.copy()
@@ -165,6 +187,20 @@ def test_samples_per_label_is_a_local_optimum_above_the_shared_one(case, metric,
             guess = naive.predict(case.s, moved)
             reached = naive.score(case.y, guess, metric, "samples", case.w, zero_division)
             assert reached <= got.score + 1e-9
+
+
+@pytest.mark.parametrize("metric", ["f1", "jaccard", "accuracy"])
+@pytest.mark.parametrize("seed", range(4))
+def test_samples_per_label_moves_until_no_label_can(metric, seed):
+    rng = np.random.default_rng(seed)
+    y = (rng.random((40, 6)) < [0.1, 0.2, 0.3, 0.5, 0.5, 0.9]).astype(np.int8)
+    case = Case(y, np.round(rng.normal(0.7 * y + np.arange(6), 1.0), 1), None)
+    got = tune(case, metric, "samples")
+    for j in range(6):
+        for threshold in naive.thresholds_of(case.s[:, j]):
+            moved = got.thresholds.copy()
+            moved[j] = threshold
+            assert hm.score(y, case.s >= moved, metric, "samples") <= got.score + 1e-9
 
 
 @given(many_labels(), metrics, ways)

@@ -33,6 +33,9 @@ class Step(NamedTuple):
     worth: float
 
 
+_NOTHING = Step(np.inf, 0, 0, -np.inf)
+
+
 class Rows(NamedTuple):
     """Finite scores, truth (uint8) and weights of rows, and the counts that lie above them."""
 
@@ -139,7 +142,7 @@ def _search_opened(rows: Rows, places: Array, bucket: Array, above: Array, whole
     if rest.any():
         lift = above[bucket[rest]]
         found.append(_search_sorted(_pick(rows, places[rest], lift[:, 0], lift[:, 1]), whole))
-    return max(found, key=lambda step: (step.worth, step.threshold))
+    return max(found, key=lambda step: (step.worth, step.threshold), default=_NOTHING)
 
 
 def _search_sorted(rows: Rows, whole: Whole) -> Step:

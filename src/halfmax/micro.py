@@ -18,6 +18,7 @@ from halfmax.staircase import Staircase
 
 Array = npt.NDArray[Any]
 NOBODY = -1
+_LEAST_GAIN = 1e-13  # less is rounding
 
 
 @kernel
@@ -46,8 +47,8 @@ def _concave_steps(offsets: Array, tp: Array, predicted: Array, kept: Array) -> 
                 last = kept[written - 1]
                 before_tp = tp[kept[written - 2]] if written - 1 > start else 0.0
                 before = predicted[kept[written - 2]] if written - 1 > start else 0.0
-                # The last corner stays if the way to it is steeper than the way on from it.
-                if (tp[last] - before_tp) * (predicted[k] - predicted[last]) > (
+                # The last corner stays if the way to it is no less steep than the way on from it.
+                if (tp[last] - before_tp) * (predicted[k] - predicted[last]) >= (
                     tp[k] - tp[last]
                 ) * (predicted[last] - before):
                     break
@@ -68,14 +69,13 @@ def best_steps(stairs: Staircase, objective: Objective) -> Array:
         )
     objective.require_monotone(stairs.positives.sum(keepdims=True), stairs.total.sum(keepdims=True))
     if objective.floors:
-        return _best_on_frontier(stairs, objective)
+        return _best_found(stairs, objective)
+    if not any(weight for part in metric.parts for weight in part[2:]):
+        return _best_alone(stairs, objective)
     chosen = _dinkelbach(stairs, metric)
     nobody = np.full(stairs.n_labels, NOBODY)
-    return (
-        chosen
-        if pooled_worth(stairs, objective, chosen) > pooled_worth(stairs, objective, nobody)
-        else nobody
-    )
+    better = pooled_worth(stairs, objective, chosen) > pooled_worth(stairs, objective, nobody)
+    return chosen if better else nobody
 
 
 def pooled_counts(stairs: Staircase, step: Array) -> tuple[float, float, float, float]:
@@ -121,33 +121,106 @@ def _dinkelbach(stairs: Staircase, metric: LinearFractional) -> Array:
     return step
 
 
-def _best_on_frontier(stairs: Staircase, objective: Objective) -> Array:
-    """The best choice that keeps pooled floors.
+def _best_found(stairs: Staircase, objective: Objective) -> Array:
+    """A good choice that keeps pooled floors; finding the best is a knapsack problem.
 
-    Labels take the steps of their concave hulls in order of precision, steepest first; pooled
-    precision falls and recall rises on the way, and the best stop that keeps the floors is taken.
-    Without floors that is the optimum which Dinkelbach's method finds. With them the true optimum
-    may lie off this path by part of one label's step: finding it is a knapsack problem.
+    Two paths lead from predicting nobody to predicting down to every positive. On one, labels take
+    the steps of their concave hulls in order of precision, steepest first; without floors the best
+    stop on it is the optimum that Dinkelbach's method finds. On the other they take all their steps
+    in order of score: the shared thresholds. From the better stop of the two, single labels move as
+    long as that helps. So the answer is never below the best shared threshold that keeps the
+    floors, and no change of one label's threshold improves it.
     """
     offsets, tp, predicted = stairs.grid.offsets, stairs.true_positives, stairs.predicted
-    kept = np.empty(len(tp), np.int64)
-    kept = kept[: _concave_steps(offsets, tp, predicted, kept)]
-    label = np.searchsorted(offsets, kept, side="right") - 1
-    opens = np.append(True, np.diff(label) != 0)[: len(kept)]
-    more_tp, more = (_rise(values[kept], opens) for values in (tp, predicted))
-    order = np.argsort(-more_tp / more, kind="stable")
-    tp_there = np.append(0, np.cumsum(more_tp[order]))
-    predicted_there = np.append(0, np.cumsum(more[order]))
-    worth = objective(tp_there, predicted_there, stairs.positives.sum(), stairs.total.sum())
-    taken = order[: int(np.nanargmax(worth))]
-    step = np.full(stairs.n_labels, NOBODY)
-    np.maximum.at(step, label[taken], kept[taken])
+    corners = np.empty(len(tp), np.int64)
+    corners = corners[: _concave_steps(offsets, tp, predicted, corners)]
+    _, more_tp, more = _rises(stairs, corners)
+    corners, slope = corners[more > 0], more_tp[more > 0] / more[more > 0]
+    steepest = corners[np.argsort(-slope, kind="stable")]
+    every = np.flatnonzero(_rises(stairs, np.arange(len(tp)))[2] > 0)
+    highest = every[np.argsort(-stairs.grid.scores[every], kind="stable")]
+    steps = [
+        _best_stop(stairs, objective, steepest, np.ones(len(steepest), bool)),
+        _best_stop(stairs, objective, highest, _last_of_equals(stairs.grid.scores[highest])),
+    ]
+    step = max(steps, key=lambda step: pooled_worth(stairs, objective, step))
+    while _move_one(stairs, objective, step):
+        pass
     return step
 
 
-def _rise(values: Array, opens: Array) -> Array:
-    """What each step adds to the one before it of the same label."""
-    return values - np.where(opens, 0, np.roll(values, 1))
+def _best_alone(stairs: Staircase, objective: Objective) -> Array:
+    """The best choice for a metric that only looks at predictions, such as precision.
+
+    Pooled it is a mean over predictions, so no choice beats the best step of a single label.
+    """
+    positives, total = stairs.positives.sum(), stairs.total.sum()
+    worth = objective(stairs.true_positives, stairs.predicted, positives, total)
+    worth[np.isnan(worth)] = -np.inf
+    step = np.full(stairs.n_labels, NOBODY)
+    nobody = pooled_worth(stairs, objective, step)
+    if len(worth) and worth.max() > nobody:
+        equals = np.flatnonzero(worth == worth.max())
+        fewest = equals[np.argmin(stairs.predicted[equals])]
+        step[stairs.grid.columns[fewest]] = fewest
+    return step
+
+
+def _best_stop(stairs: Staircase, objective: Objective, path: Array, stops: Array) -> Array:
+    """Where each label stands at the best stop of a path of steps."""
+    order = np.argsort(path, kind="stable")  # label by label, to see what each step adds
+    label, more_tp, more = (np.empty_like(part) for part in _rises(stairs, path[order]))
+    label[order], more_tp[order], more[order] = _rises(stairs, path[order])
+    worth = objective(
+        np.append(0, np.cumsum(more_tp)),
+        np.append(0, np.cumsum(more)),
+        stairs.positives.sum(),
+        stairs.total.sum(),
+    )
+    worth[1:][~stops] = -np.inf
+    worth[np.isnan(worth)] = -np.inf
+    taken = slice(int(np.argmax(worth)))
+    step = np.full(stairs.n_labels, NOBODY)
+    np.maximum.at(step, label[taken], path[taken])
+    return step
+
+
+def _move_one(stairs: Staircase, objective: Objective, step: Array) -> bool:
+    """Move the one label whose change of threshold helps most, if any does."""
+    tp, predicted, positives, total = pooled_counts(stairs, step)
+    label = stairs.grid.columns
+    somebody = step != NOBODY
+    own_tp, own = np.zeros_like(stairs.positives), np.zeros_like(stairs.positives)
+    own_tp[somebody] = stairs.true_positives[step[somebody]]
+    own[somebody] = stairs.predicted[step[somebody]]
+    # Every step of every label in place of its own, then nobody in place of its own.
+    there_tp = np.append(stairs.true_positives - own_tp[label], -own_tp) + tp
+    there = np.append(stairs.predicted - own[label], -own) + predicted
+    worth = objective(there_tp, there, positives, total)
+    best = int(np.nanargmax(worth))
+    if not worth[best] > pooled_worth(stairs, objective, step) + _LEAST_GAIN:
+        return False
+    if best < len(label):
+        step[label[best]] = best
+    else:
+        step[best - len(label)] = NOBODY
+    return True
+
+
+def _rises(stairs: Staircase, steps: Array) -> tuple[Array, Array, Array]:
+    """The label of each of these steps, and the tp and predictions it adds to the one before."""
+    label = np.searchsorted(stairs.grid.offsets, steps, side="right") - 1
+    opens = np.append(True, np.diff(label) != 0)[: len(steps)]
+    tp, predicted = stairs.true_positives[steps], stairs.predicted[steps]
+    return (
+        label,
+        tp - np.where(opens, 0, np.roll(tp, 1)),
+        predicted - np.where(opens, 0, np.roll(predicted, 1)),
+    )
+
+
+def _last_of_equals(scores: Array) -> Array:
+    return np.append(scores[1:] != scores[:-1], True)[: len(scores)]
 
 
 def _slopes(weights: Coefficients) -> tuple[float, float]:

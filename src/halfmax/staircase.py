@@ -299,18 +299,19 @@ class Staircase:
         if grid is not None:
             data, grid = _of_one_dtype(data, grid)
         columns, scores, weights = positive_entries(data)
+        kind = np.int64 if data.weights is None else np.float64
         positives = np.bincount(
             columns, None if data.weights is None else weights, minlength=data.n_labels
-        )
+        ).astype(kind, copy=False)
         if grid is None:  # the second value counts whole rows: enough unless they have weights
             grid, hits = distinct_scores(columns, scores, data.n_labels)
         if foreign or data.weights is not None:
-            hits = np.zeros(len(grid.scores), positives.dtype)
+            hits = np.zeros(len(grid.scores), kind)
             _add_entries(columns, scores, weights, grid.offsets, grid.scores, grid.lowest(), hits)
         reached = _count_scores(data, grid)
         _accumulate(grid.offsets, hits)
         _accumulate(grid.offsets, reached)
-        total = np.full(data.n_labels, data.total, dtype=reached.dtype)
+        total = np.full(data.n_labels, data.total, kind)
         return cls(grid, hits, reached, positives, total, data.labels)
 
     @property
