@@ -346,7 +346,8 @@ def _is_binary(stored: Array) -> bool:
     if stored.dtype == np.bool_ or not stored.size:
         return True
     if stored.dtype.kind in "iu":
-        return bool(stored.min() >= 0 and stored.max() <= 1)
+        unsigned = stored.view(f"u{stored.dtype.itemsize}")  # where negative numbers are large
+        return bool(unsigned.max() <= 1)
     return bool(((stored == 0) | (stored == 1)).all())
 
 

@@ -97,19 +97,27 @@ def _collect(bits: Array, least: int, shift: int, base: int, opened: Array, plac
 def best_step(rows: Rows, whole: Whole) -> Step:
     """The best threshold of all, predicting nobody included; the highest among equals."""
     nobody = Step(np.inf, 0, 0, float(whole.worth(0, 0)))
-    if rows.scores.size and rows.scores.min() == -np.inf:
-        rows = _pick(rows, np.flatnonzero(rows.scores > -np.inf), 0, 0)
     if not rows.truth.any():
         return nobody
-    found = _search(rows, whole)
+    ends = _ends(rows.scores)
+    if ends[0] == -np.inf:
+        return best_step(_pick(rows, np.flatnonzero(rows.scores > -np.inf), 0, 0), whole)
+    found = _search(rows, whole, ends)
     return found if found.worth > nobody.worth else nobody
 
 
-def _search(rows: Rows, whole: Whole) -> Step:
+def _ends(scores: Array) -> Array:
+    """The lowest and the highest score."""
+    parts = map_blocks(lambda part: (scores[part].min(), scores[part].max()), _blocks(scores))
+    lows, highs = zip(*parts, strict=True)
+    return np.array([min(lows), max(highs)])
+
+
+def _search(rows: Rows, whole: Whole, ends: Array) -> Step:
     if len(rows.scores) <= _SORTED_AT_ONCE:
         return _search_sorted(rows, whole)
     bits = rows.scores.view(np.int32 if rows.scores.dtype == np.float32 else np.int64)
-    low, high = _keys(np.array([rows.scores.min(), rows.scores.max()])).tolist()
+    low, high = _keys(ends).tolist()
     shift = max(0, (high - low).bit_length() - _BUCKET_BITS)
     cut = (_least(bits), np.int64(shift), np.int64(low >> shift))
     counts = _bucket_counts(rows, bits, cut, (high >> shift) - (low >> shift) + 1)
@@ -136,8 +144,8 @@ def _search_opened(rows: Rows, places: Array, bucket: Array, above: Array, whole
     crowded = size > _BUCKET_SORTED
     found = []
     for b in np.flatnonzero(crowded):
-        inside = places[bucket == b]
-        found.append(_search(_pick(rows, inside, *above[b].tolist()), whole))
+        crowd = _pick(rows, places[bucket == b], *above[b].tolist())
+        found.append(_search(crowd, whole, _ends(crowd.scores)))
     rest = ~crowded[bucket]
     if rest.any():
         lift = above[bucket[rest]]
@@ -161,6 +169,8 @@ def _search_sorted(rows: Rows, whole: Whole) -> Step:
         length = np.diff(np.append(first, len(order)))
         tp += lift_tp - np.repeat(tp[first] - hits[first], length)
         predicted += lift_predicted - np.repeat(predicted[first] - weights[first], length)
+    else:
+        tp, predicted = tp + rows.tp_above, predicted + rows.predicted_above
     last_of_equals = np.append(scores[1:] != scores[:-1], True)
     tp, predicted = tp[last_of_equals], predicted[last_of_equals]
     worth = whole.worth(tp, predicted)
@@ -201,8 +211,8 @@ def _places(bits: Array, cut: tuple[Any, Any, Any], opened: Array) -> Array:
     return np.concatenate(list(map_blocks(collect, _blocks(bits))))
 
 
-def _blocks(bits: Array) -> list[slice]:
-    return spans(len(bits), max(_BLOCK, len(bits) // 8 + 1))
+def _blocks(rows: Array) -> list[slice]:
+    return spans(len(rows), max(_BLOCK, len(rows) // 8 + 1))
 
 
 def _from_top(counts: Array) -> Array:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Hashable, Iterable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,6 @@ from halfmax import _apply, _inputs, binary, micro, samples, shared
 from halfmax._errors import HalfmaxWarning, spell_out
 from halfmax._inputs import LabelledScores
 from halfmax._jit import kernel
-from halfmax._threads import spans
 from halfmax.metrics import Metric, Objective, find_metric
 from halfmax.scoring import mean_of_known, score
 from halfmax.staircase import Grid, Staircase
@@ -19,7 +19,7 @@ from halfmax.thresholds import Thresholds
 
 Array = npt.NDArray[Any]
 
-_CHUNK_LABELS = 1 << 16
+_CHUNK_STEPS = 1 << 16  # the metric's temporary arrays stay in the cache
 
 
 class _Choice(NamedTuple):
@@ -162,7 +162,7 @@ def _choose(data: LabelledScores, average: str, per_label: bool, objective: Obje
 def _best_of_one(data: LabelledScores, objective: Objective) -> _Choice:
     if data.weights is None:
         weights: Array = np.broadcast_to(np.int64(1), data.n_rows)
-        positives: float = int(data.truth.sum(dtype=np.int64))
+        positives: float = int(np.count_nonzero(data.truth))
     else:
         weights = data.weights
         positives = float(weights[data.truth == 1].sum())
@@ -191,8 +191,11 @@ def _best_pooled(data: LabelledScores, objective: Objective) -> float:
 def _best_of_each(stairs: Staircase, objective: Objective) -> _Choice:
     objective.require_monotone(stairs.positives, stairs.total)
     step = np.empty(stairs.n_labels, np.int64)
-    for part in spans(stairs.n_labels, _CHUNK_LABELS):  # bounds the metric's temporary arrays
-        offsets = stairs.grid.offsets[part.start : part.stop + 1]
+    chunks = np.arange(0, len(stairs.grid.scores), _CHUNK_STEPS)[1:]
+    ends = np.unique(np.searchsorted(stairs.grid.offsets, chunks))
+    for start, stop in pairwise([0, *ends.tolist(), stairs.n_labels]):
+        part = slice(start, stop)
+        offsets = stairs.grid.offsets[start : stop + 1]
         steps = slice(offsets[0], offsets[-1])
         positives, total = stairs.positives[part], stairs.total[part]
         length = np.diff(offsets)
