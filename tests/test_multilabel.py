@@ -154,6 +154,28 @@ def test_micro_under_floors_is_never_below_the_best_shared_threshold(
         assert got.score >= together.score - 1e-12
 
 
+@more
+@given(small, metrics, floors, floors)
+def test_micro_under_floors_no_label_can_improve_alone(case, metric, low, high):
+    limits = {"min_precision": low, "min_recall": high}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hm.HalfmaxWarning)
+        got = tune(case, metric, "micro", True, 0.0, **limits)
+    beyond = [None if floor is None else floor + 1e-12 for floor in (low, high)]
+    for j in range(case.y.shape[1]):
+        for threshold in [*case.s[:, j], inf]:
+            moved = got.thresholds.copy()
+            moved[j] = threshold if threshold > -inf else inf
+            guess = naive.predict(case.s, moved)
+            columns = (
+                naive.confusion(case.y[:, k], naive.column(guess, k), case.w)
+                for k in range(case.y.shape[1])
+            )
+            counts = naive.pooled(columns)
+            if naive.keeps_floors(counts, 0.0, *beyond):
+                assert naive.metric_value(metric, *counts, 0.0) <= got.score + 1e-9
+
+
 def test_micro_under_a_floor_may_stop_inside_a_label():
     # Between its corners at 3 and 30 predictions the label has a step at 15 that keeps the floor.
     y = np.isin(np.arange(30), [0, 1, 2, 10, 11, 12, 13, 14, *range(23, 30)])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import FLOATS, forms, many_labels, one_classifier, to_sparse
 
 import halfmax as hm
-from halfmax import staircase
+from halfmax import counting, grid
 
 small_blocks = st.fixed_dictionaries(
     {
@@ -17,6 +17,10 @@ small_blocks = st.fixed_dictionaries(
         "_SHORT": st.sampled_from([0, 2, 64]),
         "_LONG_SEGMENT": st.sampled_from([0, 2, 1 << 12]),
         "_TILE_LABELS": st.sampled_from([1, 2, 64]),
+        "_CACHED_STEPS": st.sampled_from([0, 1 << 17]),
+        "_CHUNK_ENTRIES": st.sampled_from([1, 3, 1 << 22]),
+        "_LABEL_BLOCK_BITS": st.sampled_from([1, 7]),
+        "_BLOCK_LABELS": st.sampled_from([1, 2, 1 << 16]),
     }
 )
 
@@ -24,7 +28,7 @@ small_blocks = st.fixed_dictionaries(
 def patched(limits):
     patch = pytest.MonkeyPatch()
     for name, value in limits.items():
-        patch.setattr(staircase, name, value)
+        patch.setattr(grid if hasattr(grid, name) else counting, name, value)
     return patch
 
 
@@ -211,8 +215,8 @@ def test_sizes_beyond_every_tile(monkeypatch, weighted, dtype, kind):
     n, m = 2500, 130
     if numba.config.DISABLE_JIT:  # kernels then read these as they are
         n, m = 90, 13
-        monkeypatch.setattr(staircase, "_TILE_ROWS", 32)
-        monkeypatch.setattr(staircase, "_TILE_LABELS", 4)
+        monkeypatch.setattr(counting, "_TILE_ROWS", 32)
+        monkeypatch.setattr(counting, "_TILE_LABELS", 4)
     rng = np.random.default_rng(3)
     s = np.round(rng.normal(size=(n, m)), 2).astype(dtype)
     y = (rng.random((n, m)) < np.linspace(0.0, 0.2, m)).astype(np.int8)

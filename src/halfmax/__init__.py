@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from halfmax._errors import HalfmaxWarning
+    from halfmax.grid import Grid
     from halfmax.metrics import FBeta, LinearFractional, Metric
     from halfmax.scoring import score
-    from halfmax.staircase import Grid, Staircase
+    from halfmax.staircase import Staircase
     from halfmax.thresholds import Thresholds
     from halfmax.tuning import tune
 
@@ -38,7 +39,7 @@ __all__ = [
 # Names are fetched when first used: importing numba and scipy takes longer than an import should.
 _HOME = {
     "FBeta": "metrics",
-    "Grid": "staircase",
+    "Grid": "grid",
     "HalfmaxWarning": "_errors",
     "LinearFractional": "metrics",
     "Metric": "metrics",

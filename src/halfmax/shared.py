@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from halfmax._inputs import LabelledScores
 from halfmax._jit import kernel
+from halfmax.grid import locate_positives
 from halfmax.metrics import Objective
-from halfmax.staircase import locate_positives
 
 Array = npt.NDArray[Any]
 

@@ -12,9 +12,10 @@ from halfmax import _apply, _inputs, binary, micro, samples, shared
 from halfmax._errors import HalfmaxWarning, spell_out
 from halfmax._inputs import LabelledScores
 from halfmax._jit import kernel
+from halfmax.grid import Grid
 from halfmax.metrics import Metric, Objective, find_metric
 from halfmax.scoring import mean_of_known, score
-from halfmax.staircase import Grid, Staircase
+from halfmax.staircase import Staircase
 from halfmax.thresholds import Thresholds
 
 Array = npt.NDArray[Any]
