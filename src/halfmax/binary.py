@@ -118,7 +118,10 @@ def _search(rows: Rows, whole: Whole, ends: Array) -> Step:
         return _search_sorted(rows, whole)
     bits = rows.scores.view(np.int32 if rows.scores.dtype == np.float32 else np.int64)
     low, high = _keys(ends).tolist()
-    shift = max(0, (high - low).bit_length() - _BUCKET_BITS)
+    resolution = min(
+        _BUCKET_BITS, max(1, len(bits).bit_length() - 4)
+    )  # no more buckets than rows need
+    shift = max(0, (high - low).bit_length() - resolution)
     cut = (_least(bits), np.int64(shift), np.int64(low >> shift))
     counts = _bucket_counts(rows, bits, cut, (high >> shift) - (low >> shift) + 1)
     hits = counts[:, 1]
@@ -195,7 +198,7 @@ def _bucket_counts(rows: Rows, bits: Array, cut: tuple[Any, Any, Any], size: int
         _count_buckets(bits[part], rows.truth[part], rows.weights[part], *cut, counts)
         return counts
 
-    total = np.zeros(2 * size, rows.weights.dtype)
+    total = np.zeros(2 * size, np.float64 if rows.weights.dtype.kind == "f" else np.int64)
     for counts in map_blocks(count, _blocks(bits)):
         total += counts
     return total.reshape(-1, 2)

@@ -12,7 +12,7 @@ from halfmax import _apply, _inputs, binary, micro, samples, shared
 from halfmax._errors import HalfmaxWarning, spell_out
 from halfmax._inputs import LabelledScores
 from halfmax._jit import kernel
-from halfmax.grid import Grid
+from halfmax.grid import Grid, unit_weights
 from halfmax.metrics import Metric, Objective, find_metric
 from halfmax.scoring import mean_of_known, score
 from halfmax.staircase import Staircase
@@ -162,7 +162,7 @@ def _choose(data: LabelledScores, average: str, per_label: bool, objective: Obje
 
 def _best_of_one(data: LabelledScores, objective: Objective) -> _Choice:
     if data.weights is None:
-        weights: Array = np.broadcast_to(np.int64(1), data.n_rows)
+        weights: Array = unit_weights(data.n_rows)
         positives: float = int(np.count_nonzero(data.truth))
     else:
         weights = data.weights
@@ -183,7 +183,7 @@ def _best_pooled(data: LabelledScores, objective: Objective) -> float:
     positives = per_row[np.repeat(np.arange(data.n_rows), np.diff(data.truth.indptr))].sum()
     whole = binary.Whole(objective, positives, data.total * data.n_labels)
     objective.require_monotone(np.array([positives]), np.array([whole.total]))
-    weights: Array = np.broadcast_to(np.int64(1), len(scores))
+    weights: Array = unit_weights(len(scores))
     if data.weights is not None:
         weights = per_row[shared.row_of(data, np.arange(len(scores)))]
     return binary.best_step(binary.Rows(scores, truth, weights), whole).threshold
