@@ -82,15 +82,13 @@ def _count_buckets(
 
 @kernel
 def _collect(bits: Array, least: int, shift: int, base: int, opened: Array, places: Array) -> int:
-    """The places of the rows in opened buckets.
-
-    Every place is written and only kept or not: a branch would be guessed wrong too often.
-    """
+    """The places of the rows in opened buckets."""
     found = 0
     for i in range(bits.size):
         key = bits[i] if bits[i] >= 0 else least - bits[i]
-        places[found] = i
-        found += opened[(key >> shift) - base]
+        if opened[np.uint64((key >> shift) - base)]:
+            places[found] = i
+            found += 1
     return found
 
 
