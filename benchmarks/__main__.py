@@ -162,9 +162,9 @@ def report():
     for name, took, values in accuracy_rows():
         reported, reached, best = values.T
         true = np.abs(reported - reached) < 1e-9
-        gap = (reported - reached).mean()
+        gap = round(float((reported - reached).mean()), 4) + 0.0  # no -0.0
         yield (
-            f"| {name} | {true.sum()} of {len(true)} | {gap + 0.0:.4f} "
+            f"| {name} | {true.sum()} of {len(true)} | {gap:.4f} "
             f"| {(best - reached).mean():.4f} | {took:.3f} |"
         )
     yield "\n## Start\n\n| what | seconds |\n|---|---|"

@@ -83,10 +83,7 @@ class Grid:
     @classmethod
     def of(cls, y_true: Any, y_score: Any) -> "Grid":
         """First pass: collect the positives' scores."""
-        return cls._of(_inputs.read_labelled(y_true, y_score))
-
-    @classmethod
-    def _of(cls, data: LabelledScores) -> "Grid":
+        data = _inputs.read_labelled(y_true, y_score)
         columns, scores, _ = positive_entries(data)
         return cls.from_entries(columns, scores, data.n_labels)
 
