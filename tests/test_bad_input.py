@@ -161,7 +161,11 @@ BAD = [
     # options
     ("average 'weighted'", tune(average="weighted"), ValueError, r"average must be .*'weighted'"),
     ("average None", tune(average=None), ValueError, r"average must be .*None"),
-    ("average 'binary'", score(average="binary"), ValueError, r"average must be .*'binary'"),
+    ("average 'binary'", tune(Y2, S2, average="binary"), ValueError, r"average must be .*'binary'"),
+    ("a bare function", tune(metric=max), ValueError, r"wrap your function: halfmax\.Metric"),
+    ("a metric in capitals", tune(metric="F1"), ValueError, r"lower case"),
+    ("truth that is missing", tune([0, np.nan, 1]), ValueError, r"y_true\[1\] is nan.*missing"),
+    ("swapped arguments", tune(S, Y), ValueError, r"y_true.*swapped"),
     ("guard 'auto'", tune(guard="auto"), ValueError, r"guard must be None.*'auto'"),
     ("per_label 'no'", tune(Y2, S2, per_label="no"), (TypeError, ValueError), r"per_label.*'no'"),
     ("zero_division 2", tune(zero_division=2), ValueError, r"zero_division .*0 to 1.*got 2"),

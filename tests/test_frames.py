@@ -415,13 +415,28 @@ INDEXES = {
 @pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
 def test_predictions_keep_the_index(index):
     scores = pd.DataFrame(SCORES, index=index)
-    predictions = hm.tune(pd.DataFrame(TRUTH), scores).predict(scores)
+    predictions = hm.tune(pd.DataFrame(TRUTH, index=index), scores).predict(scores)
     pd.testing.assert_frame_equal(
         predictions, pd.DataFrame(PREDICTED, index=index, dtype=np.int8), check_freq=False
     )
     column = hm.tune(TRUTH["cat"], scores["cat"]).predict(scores["cat"])
     expected = pd.Series(PREDICTED["cat"], index=index, dtype=np.int8, name="cat")
     pd.testing.assert_series_equal(column, expected, check_freq=False)
+
+
+def test_rows_in_another_order_are_an_error():
+    truth, scores = pd.DataFrame(TRUTH), pd.DataFrame(SCORES)
+    with pytest.raises(ValueError, match=r"same order.*y_score\.loc\[y_true\.index\]"):
+        hm.tune(truth, scores[::-1])
+    with pytest.raises(ValueError, match=r"same order.*y_pred\.loc\[y_true\.index\]"):
+        hm.score(truth["cat"], truth["cat"][::-1])
+
+
+def test_rows_of_unlike_indexes_are_matched_by_place():
+    truth, scores = pd.DataFrame(TRUTH), pd.DataFrame(SCORES)
+    expected = hm.tune(truth, scores).thresholds
+    got = hm.tune(truth.set_index(pd.Index([5, 6, 7, 8])), scores).thresholds
+    assert got.tolist() == expected.tolist()
 
 
 NULLABLE_TRUTH = ["Int64", "Int8", "UInt8", "boolean", "Float64", "int64[pyarrow]", "bool[pyarrow]"]

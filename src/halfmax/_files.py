@@ -11,8 +11,11 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
     A neighbouring file takes the text first and then takes the path's place in one step.
     """
     target = Path(path).resolve()  # the file behind a link changes, the link stays
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {target}: there is no folder {target.parent}")
     if target.exists() and not target.is_file():
-        raise OSError(f"{target} must be a file or not exist yet; it is something else")
+        kind = "a folder" if target.is_dir() else "no regular file"
+        raise OSError(f"cannot write {target}: it must be a file or not exist yet, and is {kind}")
     part = target.with_name(f".halfmax.{secrets.token_hex(8)}.part")
     try:
         with part.open("x", encoding="utf-8") as file:

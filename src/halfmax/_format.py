@@ -43,6 +43,8 @@ def _dump(row: dict[str, Any]) -> str:
 
 def decode(raw: bytes) -> dict[str, Any]:
     """The fields of a file's thresholds; a ValueError says what is wrong with it."""
+    if not raw.strip():
+        raise ValueError("it is empty")
     content = json.loads(
         raw.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=_no_key_twice
     )

@@ -35,6 +35,19 @@ def to_numpy(values: Any, name: str) -> tuple[Array, tuple[Hashable, ...] | None
     return array, tuple(data.columns)
 
 
+def same_rows_elsewhere(one: Any, other: Any) -> bool:
+    """True if two pandas containers hold the same row labels in another order."""
+    if one is None or other is None:
+        return False
+    first, second = (
+        nw.maybe_get_index(nw.from_native(native, eager_only=True, allow_series=True))
+        for native in (one, other)
+    )
+    if first is None or second is None or first.equals(second):
+        return False
+    return bool(first.is_unique and len(first) == len(second) and first.isin(second).all())
+
+
 def like(native: Any, predictions: Array) -> Any:
     """Predictions as a frame or series of the same library, names and index as ``native``."""
     data = nw.from_native(native, eager_only=True, allow_series=True)

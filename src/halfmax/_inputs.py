@@ -198,10 +198,15 @@ def check_labels(labels: Iterable[Hashable], n_labels: int) -> Labels:
     return names
 
 
-def check_average(average: str) -> str:
-    """'macro', 'micro' or 'samples'; the paper's word 'instance' means 'samples'."""
+def check_average(average: str, one_classifier: bool) -> str:
+    """'macro', 'micro' or 'samples'; the paper's word 'instance' means 'samples'.
+
+    One classifier has nothing to average, which 'binary' says too.
+    """
     if average == "instance":
         return "samples"
+    if average == "binary" and one_classifier:
+        return "macro"
     if average not in AVERAGES:
         raise ValueError(
             f"average must be {spell_out(AVERAGES, 'or')} ('instance' means 'samples'); "
@@ -256,10 +261,19 @@ def _same_shape(truth: Matrix, other: Matrix, truth_name: str, other_name: str) 
         if len(shape) == 1 and len(expected) == 2 and expected[1] == 2:
             hint = f"; of a two-column predict_proba pass the positive class, {other_name}[:, 1]"
         elif len(shape) != len(expected):
-            hint = "; give both as 1-D for one classifier or as rows x labels for many"
+            hint = (
+                "; give both as 1-D for one classifier or as rows x labels for many (classes of a "
+                "multiclass problem become labels with scikit-learn's label_binarize)"
+            )
         raise ValueError(
             f"{truth_name} and {other_name} must have the same shape; "
             f"got {shape} and {expected}{hint}"
+        )
+    if _frames.same_rows_elsewhere(truth.native, other.native):
+        raise ValueError(
+            f"rows of {truth_name} and {other_name} must be in the same order (they are matched by "
+            f"place); their indexes hold the same values in different orders: use "
+            f"{other_name}.loc[{truth_name}.index]"
         )
     if order is None:
         return truth
@@ -354,9 +368,13 @@ def _is_binary(stored: Array) -> bool:
 def _refuse_not_binary(matrix: Matrix, name: str) -> NoReturn:
     stored = matrix.values.data if matrix.is_sparse else matrix.values
     place, value = _first_place(matrix, (stored != 0) & (stored != 1))
+    hint = "Compare with the positive class first, as in y == positive"
+    if math.isnan(value):
+        hint = "Drop or fill what is missing first"
+    elif value != int(value):
+        hint = "Were truth and scores swapped? Scores become predictions with Thresholds.predict"
     raise ValueError(
-        f"{name} must hold only 0 and 1 (or False and True); {name}[{place}] is {value}. "
-        "Compare with the positive class first, as in y == positive"
+        f"{name} must hold only 0 and 1 (or False and True); {name}[{place}] is {value}. {hint}"
     )
 
 
@@ -384,7 +402,7 @@ def _ones(size: int) -> npt.NDArray[np.uint8]:
     return np.ones(size, np.uint8)
 
 
-def _first_place(matrix: Matrix, wrong: Array) -> tuple[str, object]:
+def _first_place(matrix: Matrix, wrong: Array) -> tuple[str, float]:
     """Where the first wrong entry stands, in words, and what it is."""
     if not matrix.is_sparse:
         place = tuple(int(i) for i in np.argwhere(wrong)[0])

@@ -161,9 +161,14 @@ def find_metric(metric: str | Metric) -> Metric:
             return _NAMED[metric]
         if match := _NAMED_F.fullmatch(metric):
             return FBeta(float(match[1]))
+    hint = ""
+    if callable(metric):
+        hint = "; wrap your function: halfmax.Metric('its name', function of tp, fp, fn, tn)"
+    elif isinstance(metric, str) and metric != metric.strip().lower():
+        hint = "; names are in lower case"
     raise ValueError(
         "metric must be 'f1' or any 'f<beta>' such as 'f0.5' or 'f2', "
-        f"{spell_out(_NAMED, 'or')}, or a Metric object; got {metric!r}"
+        f"{spell_out(_NAMED, 'or')}, or a Metric object; got {metric!r}{hint}"
     )
 
 

@@ -28,7 +28,7 @@ def score(
         never turned dense.
     metric : str or Metric
         ``"f1"``, any ``"f<beta>"``, ``"jaccard"``, ``"accuracy"`` (the share of cells that are
-        right, as in the paper; scikit-learn's multilabel accuracy asks for whole rows),
+        right; scikit-learn's multilabel accuracy asks for whole rows),
         ``"precision"``, ``"recall"``, or a `Metric`.
     average : {"macro", "micro", "samples"}
         Mean over labels, pooled counts, or mean over rows. 1-D input has nothing to average.
@@ -41,9 +41,9 @@ def score(
     0.6667
     """
     metric = find_metric(metric)
-    average = _inputs.check_average(average)
     zero_division = _inputs.check_zero_division(zero_division)
     truth, predictions = _inputs.read_predictions(y_true, y_pred)
+    average = _inputs.check_average(average, one_classifier=truth.ndim == 1)
     weights = _inputs.check_weights(sample_weight, truth.shape[0])
     if isinstance(truth, np.ndarray):
         counts = _binary_counts(truth, predictions, weights)

@@ -1,6 +1,6 @@
 """A small table of columns that prints well, for callers who brought no data-frame library."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -9,8 +9,8 @@ import numpy as np
 _SHOWN = 30
 
 
-class Table(Mapping[str, Any]):
-    """Columns by name; ``pandas.DataFrame(dict(table))`` or the like makes a frame of it.
+class Table(dict[str, Any]):
+    """Columns by name, a dictionary that prints as a table; any library makes a frame of it.
 
     >>> print(Table({"label": ["cat", "dog"], "threshold": [0.25, float("inf")]}))
     label  threshold
@@ -18,32 +18,20 @@ class Table(Mapping[str, Any]):
     dog          inf
     """
 
-    def __init__(self, columns: Mapping[str, Any]) -> None:
-        self._columns = dict(columns)
-
-    def __getitem__(self, name: str) -> Any:
-        return self._columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
     @property
     def n_rows(self) -> int:
-        return len(next(iter(self._columns.values()), ()))
+        return len(next(iter(self.values()), ()))
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """The rows, as tuples in the order of the columns."""
-        return zip(*self._columns.values(), strict=True)
+        return zip(*self.values(), strict=True)
 
     def __repr__(self) -> str:
         cells = [list(self), *self._shown()]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         put = [
             str.ljust if place == 0 or all(isinstance(cell, str) for cell in column) else str.rjust
-            for place, column in enumerate(self._columns.values())
+            for place, column in enumerate(self.values())
         ]
         lines = [
             "  ".join(p(c, w) for p, c, w in zip(put, row, widths, strict=True)).rstrip()
@@ -61,7 +49,7 @@ class Table(Mapping[str, Any]):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
     def _shown(self) -> list[list[str]]:
-        heads = [column[:_SHOWN] for column in self._columns.values()]
+        heads = [column[:_SHOWN] for column in self.values()]
         return [[_name(row[0]), *map(_cell, row[1:])] for row in zip(*heads, strict=True)]
 
     def _left_out(self) -> list[str]:

@@ -140,7 +140,9 @@ class Thresholds:
         return f"<p>{escape(self._summary())}</p>{self._plain_table()._repr_html_()}"
 
     def _summary(self) -> str:
-        what = "one classifier" if self.average == "binary" else f"{len(self.thresholds):,} labels"
+        what = f"{len(self.thresholds):,} labels"
+        if len(self.thresholds) == 1:
+            what = "one classifier" if self.average == "binary" else "1 label"
         average = "" if self.average == "binary" else f"{self.average} "
         return f"Thresholds for {what}: {average}{self.metric} = {self.score:.4f}"
 

@@ -106,7 +106,6 @@ def tune(
     >>> t.threshold, t.score
     (0.35, 0.8)
     """
-    average = _inputs.check_average(average)
     if not isinstance(per_label, (bool, np.bool_)):
         raise TypeError(f"per_label must be True or False; got {per_label!r}")
     if guard is not None:
@@ -118,6 +117,7 @@ def tune(
         _inputs.check_share("min_recall", min_recall),
     )
     data = _inputs.read_labelled(y_true, y_score, sample_weight, labels)
+    average = _inputs.check_average(average, one_classifier=data.is_binary)
     _refuse_what_cannot_be(data, average, per_label, objective)
     choice = _choose(data, average, per_label, objective)
     if objective.floors:
