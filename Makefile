@@ -26,7 +26,7 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup ## tune a binary and a multilabel classifier on built-in data
 	@$(RUN)/python -m halfmax.demo
 
-test: setup lint typecheck ## all tests: compiled, then the properties again with the compiler off
+test: setup lint typecheck ## style, types, all tests; then the tests again with the compiler off
 	$(RUN)/python -m pytest
 	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(RUN)/python -m pytest -q tests $(UNCOMPILED)
 

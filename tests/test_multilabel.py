@@ -133,6 +133,11 @@ def test_micro_keeps_pooled_floors(case, metric, low, high, zero_division):
     kept = naive.keeps_floors(counts, zero_division, *near)
     assert {w.category for w in caught} <= {hm.HalfmaxWarning}
     assert kept or (caught and all(got.thresholds == inf))
+    if caught and None in (low, high):
+        possible = naive.best_micro_per_label(
+            case.y, case.s, metric, case.w, zero_division, low, high
+        )
+        assert possible.threshold == (inf,) * case.y.shape[1] or case.w is not None
     best = naive.best_micro_per_label(case.y, case.s, metric, case.w, zero_division, *near)
     assert got.score <= best.score + 1e-12
 
@@ -190,6 +195,32 @@ def test_micro_under_a_floor_ignores_positives_that_weigh_nothing(floor):
     y, s = np.array([[1, 1], [0, 0], [1, 1]]), np.array([[0.9, 0.9], [0.5, 0.1], [0.4, -inf]])
     got = tune(Case(y, s, np.array([0, 1, 1])), "f1", "micro", **{floor: 0.5})
     assert got.thresholds.tolist() == [0.4, inf]
+
+
+def test_micro_keeps_two_floors_that_no_path_keeps():
+    y, s = [[1, 1], [0, 0], [1, 0], [0, 1]], [[0.3, 0.1], [0.1, 0.4], [0.2, 0.4], [0.2, 0.4]]
+    got = hm.tune(y, s, average="micro", min_precision=0.6, min_recall=0.6)
+    assert got.thresholds.tolist() == [0.3, 0.1]
+
+
+def test_micro_serves_ratios_that_are_undefined_for_everybody():
+    npv = hm.LinearFractional("npv", (0, 0, 0, 1), (0, 0, 1, 1))
+    y, s = [[1, 1], [1, 1], [0, 1], [1, 0]], [[0.25, 0.75], [0.5, 0], [0.75, 0.5], [0.75, 0]]
+    assert hm.tune(y, s, npv, "micro").score == 0.5
+
+
+def test_labels_that_are_left_out_cannot_be_tuned_apart():
+    with pytest.raises(ValueError, match="zero_division=nan leaves labels out"):
+        hm.tune([[1], [0]], [[0.5], [0.6]], "precision", zero_division=float("nan"))
+    y, s = [[1, 0], [0, 0]], [[0.5, 0.1], [0.6, 0.2]]
+    got = hm.tune(y, s, zero_division=float("nan"))
+    assert (got.thresholds.tolist(), got.score) == ([0.5, inf], pytest.approx(2 / 3))
+
+
+def test_a_floor_is_kept_at_its_boundary_whatever_the_weights():
+    y, s = np.repeat([1, 0], [7, 3]), np.full(10, 0.4)
+    for weights in (None, np.full(10, 1 / 3)):
+        assert hm.tune(y, s, sample_weight=weights, min_precision=0.7).threshold == 0.4
 
 
 def test_micro_precision_takes_the_highest_of_equal_thresholds():

@@ -20,6 +20,7 @@ Array = npt.NDArray[Any]
 Labels = tuple[Hashable, ...]
 AVERAGES = ("macro", "micro", "samples")
 _BLOCK_CELLS = 1 << 22
+_HEAVIEST = 1e100  # metrics multiply sums of weights by beta squared, which must stay finite
 
 
 class Matrix(NamedTuple):
@@ -171,8 +172,11 @@ def check_weights(weights: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
         )
     with np.errstate(over="ignore"):
         total = array.sum()
-    if not np.isfinite(total):
-        raise ValueError("sample_weight must have a finite sum; it overflows: scale it down")
+    if total > _HEAVIEST:
+        raise ValueError(
+            f"sample_weight must have a finite sum of at most {_HEAVIEST:g}; it is {total:g}: "
+            "scale it down"
+        )
     if not array.any():
         raise ValueError("sample_weight must not be zero everywhere: nothing would be counted")
     return array

@@ -10,7 +10,7 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 def kernel(function: Kernel) -> Kernel:
     """Compile a bare typed loop."""
-    return cast(Kernel, numba.njit(function, nogil=True, cache=True))
+    return _compile(function, fastmath=False)
 
 
 def summing_kernel(function: Kernel) -> Kernel:
@@ -18,4 +18,12 @@ def summing_kernel(function: Kernel) -> Kernel:
 
     Only reassociation is allowed: NaN and the infinities keep their meaning.
     """
-    return cast(Kernel, numba.njit(function, nogil=True, cache=True, fastmath={"reassoc"}))
+    return _compile(function, fastmath={"reassoc"})
+
+
+def _compile(function: Kernel, fastmath: bool | set[str]) -> Kernel:
+    try:
+        compiled = numba.njit(function, nogil=True, cache=True, fastmath=fastmath)
+    except RuntimeError:  # no folder to cache in: neither the package's nor the user's is writable
+        compiled = numba.njit(function, nogil=True, fastmath=fastmath)
+    return cast(Kernel, compiled)

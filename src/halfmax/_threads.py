@@ -38,7 +38,7 @@ def spans(size: int, step: int) -> list[slice]:
 
 
 def available_cores() -> int:
-    """The cores that this process may use, fewer than the machine has under a CPU quota."""
+    """The cores that this process may run on, which can be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

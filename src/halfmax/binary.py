@@ -141,12 +141,14 @@ def _search(rows: Rows, whole: Whole, ends: Array) -> Step:
 
 def _search_opened(rows: Rows, places: Array, bucket: Array, above: Array, whole: Whole) -> Step:
     """Sort what opened buckets hold; cut a bucket that holds too much into finer ones."""
-    size = np.bincount(bucket, minlength=len(above))
-    crowded = size > _BUCKET_SORTED
+    crowded = np.bincount(bucket, minlength=len(above)) > _BUCKET_SORTED
     found = []
-    for b in np.flatnonzero(crowded):
-        crowd = _pick(rows, places[bucket == b], *above[b].tolist())
-        found.append(_search(crowd, whole, _ends(crowd.scores)))
+    in_crowd = np.flatnonzero(crowded[bucket])
+    in_crowd = in_crowd[np.argsort(bucket[in_crowd], kind="stable")]
+    ends = np.flatnonzero(np.diff(bucket[in_crowd])) + 1
+    for crowd in np.split(in_crowd, ends) if len(in_crowd) else ():
+        part = _pick(rows, places[crowd], *above[bucket[crowd[0]]].tolist())
+        found.append(_search(part, whole, _ends(part.scores)))
     rest = ~crowded[bucket]
     if rest.any():
         lift = above[bucket[rest]]

@@ -19,6 +19,7 @@ _TILE_ROWS, _TILE_LABELS = 1024, 64  # a tile of float32 fills half of a 512 KiB
 _SHORT = 128  # up to so many steps, comparing with each of them beats a binary search
 _LOCKSTEP = 64  # binary searches that wait for memory together
 _BLOCKS, _BLOCK_ROWS, _BLOCK_ENTRIES = 8, 1 << 16, 1 << 20
+_MOST_IN_32_BITS = (1 << 31) - 1  # counts of a block of unweighted rows are int32
 _CACHED_STEPS, _CHUNK_ENTRIES, _LABEL_BLOCK_BITS = 1 << 17, 1 << 22, 7
 
 
@@ -217,7 +218,8 @@ def _sparse_blocks(data: LabelledScores, grid: Grid) -> Any:
 
     # Each block has counts of its own to add up, worth it if its entries are several times as many.
     blocks = min(max(scores.nnz // (4 * max(len(grid.scores), 1)), 4), 64)
-    return count, spans(scores.nnz, max(_BLOCK_ENTRIES, scores.nnz // blocks + 1))
+    size = min(scores.nnz // blocks + 1, _MOST_IN_32_BITS)
+    return count, spans(scores.nnz, max(_BLOCK_ENTRIES, size))
 
 
 def _add_cached(

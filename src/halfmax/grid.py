@@ -14,7 +14,7 @@ from halfmax._threads import map_blocks, spans
 Array = npt.NDArray[Any]
 
 _BLOCK_LABELS = 1 << 16
-_LONG_SEGMENT = 1 << 12
+_LONG_SEGMENT = 1 << 8
 
 
 @kernel

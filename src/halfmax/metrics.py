@@ -203,8 +203,23 @@ class Objective:
         values = self.metric(*counts, zero_division=self.zero_division)
         for part, floor in self.floors:
             reached = part(*counts, zero_division=self.zero_division)
-            values = np.where(reached >= floor, values, -np.inf)
+            values = np.where(reached >= floor - _SLACK, values, -np.inf)
         return values
+
+    def spare(
+        self,
+        tp: npt.ArrayLike,
+        predicted: npt.ArrayLike,
+        positives: npt.ArrayLike,
+        total: npt.ArrayLike,
+    ) -> npt.NDArray[np.float64]:
+        """How far the floors are kept, 0, or missed, below 0."""
+        counts = confusion(tp, predicted, positives, total)
+        missed = [
+            part(*counts, zero_division=self.zero_division) - floor for part, floor in self.floors
+        ]
+        furthest = np.nan_to_num(np.min(missed, axis=0), nan=-np.inf)
+        return np.asarray(np.minimum(furthest, 0.0), np.float64)
 
     def require_monotone(self, positives: Array, total: Array) -> None:
         """Refuse a metric that falls with tp or rises with fp, at these numbers of positives.

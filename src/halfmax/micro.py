@@ -7,6 +7,7 @@ A handful of rounds end at the global optimum. For F1 this says that every label
 as long as its next step has a precision above half of the pooled F1: one cut for all labels.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from halfmax.metrics import Coefficients, LinearFractional, Objective
 from halfmax.staircase import Staircase
 
 Array = npt.NDArray[Any]
+Worth = Callable[[Any, Any, Any, Any], Array]  # of tp, predicted, positives and total
 NOBODY = -1
 _LEAST_GAIN = 1e-13  # less is rounding
 
@@ -89,17 +91,20 @@ def pooled_counts(stairs: Staircase, step: Array) -> tuple[float, float, float, 
     )
 
 
-def pooled_worth(stairs: Staircase, objective: Objective, step: Array) -> float:
+def pooled_worth(stairs: Staircase, worth_of: Worth, step: Array) -> float:
     """What these steps are worth together; 0/0 that counts for nothing is below everything."""
-    worth = objective(*pooled_counts(stairs, step)).item()
+    worth = worth_of(*pooled_counts(stairs, step)).item()
     return -np.inf if np.isnan(worth) else worth
 
 
 def _dinkelbach(stairs: Staircase, metric: LinearFractional) -> Array:
     (hit_n, predicted_n), (hit_d, predicted_d) = map(_slopes, metric.parts)
     offsets = stairs.grid.offsets
-    step = np.where(np.diff(offsets) > 0, offsets[1:] - 1, NOBODY)
+    step = np.full(stairs.n_labels, NOBODY)
     numerator, denominator = _pooled_parts(stairs, metric, step)
+    if denominator <= 0:
+        step = np.where(np.diff(offsets) > 0, offsets[1:] - 1, NOBODY)
+        numerator, denominator = _pooled_parts(stairs, metric, step)
     while denominator > 0:
         # Cross-multiplied, so that whole counts give exact ties: no division happens in between.
         following = np.empty_like(step)
@@ -129,7 +134,9 @@ def _best_found(stairs: Staircase, objective: Objective) -> Array:
     stop on it is the optimum that Dinkelbach's method finds. On the other they take all their steps
     in order of score: the shared thresholds. From the better stop of the two, single labels move as
     long as that helps. So the answer is never below the best shared threshold that keeps the
-    floors, and no change of one label's threshold improves it.
+    floors, and no change of one label's threshold improves it. Where no stop keeps them, the same
+    search comes as close to the floors as it can and goes on from there; with one floor, that
+    nothing keeps it is then certain.
     """
     offsets, tp, predicted = stairs.grid.offsets, stairs.true_positives, stairs.predicted
     corners = np.empty(len(tp), np.int64)
@@ -139,12 +146,24 @@ def _best_found(stairs: Staircase, objective: Objective) -> Array:
     steepest = corners[np.argsort(-slope, kind="stable")]
     every = np.flatnonzero(_rises(stairs, np.arange(len(tp)))[2] > 0)
     highest = every[np.argsort(-stairs.grid.scores[every], kind="stable")]
-    steps = [
-        _best_stop(stairs, objective, steepest, np.ones(len(steepest), bool)),
-        _best_stop(stairs, objective, highest, _last_of_equals(stairs.grid.scores[highest])),
+    paths = [
+        (steepest, np.ones(len(steepest), bool)),
+        (highest, _last_of_equals(stairs.grid.scores[highest])),
     ]
-    step = max(steps, key=lambda step: pooled_worth(stairs, objective, step))
-    while _move_one(stairs, objective, step):
+    step = _climb(stairs, objective, paths)
+    if np.isneginf(pooled_worth(stairs, objective, step)):  # no stop keeps them: come closer first
+        step = _climb(stairs, objective.spare, paths)
+        while _move_one(stairs, objective, step):
+            pass
+    keeps = pooled_worth(stairs, objective, step) > -np.inf
+    return step if keeps else np.full(stairs.n_labels, NOBODY)
+
+
+def _climb(stairs: Staircase, worth_of: Worth, paths: list[tuple[Array, Array]]) -> Array:
+    """The best stop of the paths, and from there single labels move as long as that helps."""
+    stops = [_best_stop(stairs, worth_of, *path) for path in paths]
+    step = max(stops, key=lambda step: pooled_worth(stairs, worth_of, step))
+    while _move_one(stairs, worth_of, step):
         pass
     return step
 
@@ -166,12 +185,12 @@ def _best_alone(stairs: Staircase, objective: Objective) -> Array:
     return step
 
 
-def _best_stop(stairs: Staircase, objective: Objective, path: Array, stops: Array) -> Array:
+def _best_stop(stairs: Staircase, worth_of: Worth, path: Array, stops: Array) -> Array:
     """Where each label stands at the best stop of a path of steps."""
     order = np.argsort(path, kind="stable")  # label by label, to see what each step adds
     label, more_tp, more = (np.empty_like(part) for part in _rises(stairs, path[order]))
     label[order], more_tp[order], more[order] = _rises(stairs, path[order])
-    worth = objective(
+    worth = worth_of(
         np.append(0, np.cumsum(more_tp)),
         np.append(0, np.cumsum(more)),
         stairs.positives.sum(),
@@ -185,7 +204,7 @@ def _best_stop(stairs: Staircase, objective: Objective, path: Array, stops: Arra
     return step
 
 
-def _move_one(stairs: Staircase, objective: Objective, step: Array) -> bool:
+def _move_one(stairs: Staircase, worth_of: Worth, step: Array) -> bool:
     """Move the one label whose change of threshold helps most, if any does."""
     tp, predicted, positives, total = pooled_counts(stairs, step)
     label = stairs.grid.columns
@@ -196,9 +215,9 @@ def _move_one(stairs: Staircase, objective: Objective, step: Array) -> bool:
     # Every step of every label in place of its own, then nobody in place of its own.
     there_tp = np.append(stairs.true_positives - own_tp[label], -own_tp) + tp
     there = np.append(stairs.predicted - own[label], -own) + predicted
-    worth = objective(there_tp, there, positives, total)
+    worth = worth_of(there_tp, there, positives, total)
     best = int(np.nanargmax(worth))
-    if not worth[best] > pooled_worth(stairs, objective, step) + _LEAST_GAIN:
+    if not worth[best] > pooled_worth(stairs, worth_of, step) + _LEAST_GAIN:
         return False
     if best < len(label):
         step[label[best]] = best

@@ -143,7 +143,8 @@ def _of_one_dtype(data: LabelledScores, grid: Grid) -> tuple[LabelledScores, Gri
         raise ValueError(
             f"grid must have the {data.n_labels} labels of y_score; got {grid.n_labels}"
         )
-    cast = grid.scores.astype(data.scores.dtype)
+    with np.errstate(over="ignore"):  # what overflows is not equal
+        cast = grid.scores.astype(data.scores.dtype)
     if not np.array_equal(cast, grid.scores):
         data = data._replace(scores=data.scores.astype(np.float64))
         cast = grid.scores.astype(np.float64)

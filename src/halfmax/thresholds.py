@@ -75,7 +75,7 @@ class Thresholds:
     @property
     def threshold(self) -> float:
         """The one threshold, of a single classifier or shared by all labels."""
-        if not self.shared:
+        if not self.shared and len(self.thresholds) > 1:
             raise AttributeError(
                 f"each of the {len(self.thresholds)} labels has a threshold of its own: "
                 "read .thresholds, or tune with per_label=False"

@@ -93,8 +93,9 @@ def tune(
     min_precision, min_recall : float, optional
         Floors that restrict the choice: for each label, or for the pooled counts of
         ``average="micro"``. Where nothing satisfies them the answer is to predict nobody, with a
-        warning. With one threshold per label, pooled floors are always kept, and the optimum under
-        them is found up to part of one label's step (the rest is a knapsack problem).
+        warning. Pooled floors with one threshold per label make a knapsack problem: the answer
+        keeps them and is at least as good as the best shared threshold that does, and no change of
+        one label's threshold improves it; it need not be the best of all.
 
     Returns
     -------
@@ -128,7 +129,16 @@ def tune(
 def _refuse_what_cannot_be(
     data: LabelledScores, average: str, per_label: bool, objective: Objective
 ) -> None:
-    if data.is_binary or average == "micro" or (average == "macro" and per_label):
+    if data.is_binary or average == "micro":
+        return
+    leaves_out = np.isnan(objective.zero_division)
+    if average == "macro" and per_label:
+        if leaves_out and np.isnan(objective(0, 0, 1, 2)):
+            raise ValueError(
+                "zero_division=nan leaves labels out of the mean, and with metric "
+                f"{objective.metric.name!r} a threshold decides which: labels cannot be tuned one "
+                "at a time; use per_label=False or a number from 0 to 1"
+            )
         return
     if objective.floors:
         raise ValueError(
@@ -136,7 +146,7 @@ def _refuse_what_cannot_be(
             "per_label=True) or for pooled counts (average='micro'); they have no meaning for "
             f"average={average!r} with per_label={per_label}"
         )
-    if average == "samples" and per_label and np.isnan(objective.zero_division):
+    if average == "samples" and per_label and leaves_out:
         raise ValueError(
             "zero_division=nan leaves rows out of the mean, so labels cannot be moved one at a "
             "time; use per_label=False or a number from 0 to 1"
@@ -206,7 +216,9 @@ def _best_of_each(stairs: Staircase, objective: Objective) -> _Choice:
             np.repeat(positives, length),
             np.repeat(total, length),
         )
-        _first_best(offsets, worth, objective(0, 0, positives, total), step[part])
+        nobody = objective(0, 0, positives, total)
+        nobody[np.isnan(nobody) & (positives == 0)] = np.inf  # best left out of the mean
+        _first_best(offsets, worth, nobody, step[part])
     return _at_steps(stairs, step)
 
 
@@ -242,7 +254,8 @@ def _warn_below_floors(
         return
     floors = " and ".join(f"min_{part.name}={floor:g}" for part, floor in objective.floors)
     if len(counts[0]) == 1:
-        who = "no threshold satisfies"
+        certain = data.is_binary or len(objective.floors) == 1
+        who = "no threshold satisfies" if certain else "found no thresholds that satisfy"
     else:
         names = data.labels or range(data.n_labels)
         some = spell_out([names[j] for j in below], most=5)
