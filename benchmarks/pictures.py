@@ -74,7 +74,11 @@ def growth(ax):
         sizes, took = zip(*[(size, t) for what, size, t in rows if what == name], strict=True)
         ax.loglog(sizes, took, marker=mark, color=colour, label=name)
         ax.loglog(sizes, took[-1] * np.array(sizes) / sizes[-1], ":", color=colour, linewidth=1)
-    ax.set(xlabel="entries", ylabel="seconds", title="tune() from 10^5 to 10^8 entries (dotted: slope 1)")
+    ax.set(
+        xlabel="entries",
+        ylabel="seconds",
+        title="tune() from 10^5 to 10^8 entries (dotted: slope 1)",
+    )
     ax.legend(frameon=False)
 
 
