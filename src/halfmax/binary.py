@@ -126,13 +126,18 @@ def _search(rows: Rows, whole: Whole, ends: Array) -> Step:
     inside = counts.sum(axis=1)
     tp = rows.tp_above + _from_top(hits)
     predicted = rows.predicted_above + _from_top(inside)
-    edges = whole.worth(tp, predicted)
+    with_hits = np.flatnonzero(hits)[::-1]  # from the top; the edge of any other is no better
+    if not len(with_hits):
+        return _NOTHING
+    edges = whole.worth(tp[with_hits], predicted[with_hits])
     if shift == 0:  # every bucket holds one score only, so its edge is a threshold
-        best = len(hits) - 1 - int(np.argmax(np.where(hits > 0, edges, -np.inf)[::-1]))
+        best = int(with_hits[np.argmax(edges)])
         threshold = _score_of(low + best, bits, rows.scores.dtype)
-        return Step(threshold, tp[best].item(), predicted[best].item(), edges[best].item())
-    ceiling = whole.worth(tp, predicted - inside + hits)
-    opened = (hits > 0) & (ceiling >= edges.max() - _SLACK * max(1.0, abs(edges.max())))
+        return Step(threshold, tp[best].item(), predicted[best].item(), float(edges.max()))
+    ceiling = whole.worth(tp[with_hits], (predicted - inside + hits)[with_hits])
+    floor = edges.max() - _SLACK * max(1.0, abs(edges.max()))
+    opened = np.zeros(len(hits), np.bool_)
+    opened[with_hits[ceiling >= floor]] = True
     places = _places(bits, cut, opened)
     bucket = (_keys(rows.scores[places]) >> shift) - cut[2]
     above = np.stack([tp - hits, predicted - inside], axis=1)
