@@ -2,7 +2,10 @@ from math import inf
 
 import numpy as np
 import pytest
-from sklearn.metrics import f1_score
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, fbeta_score
+from sklearn.multiclass import OneVsRestClassifier
 from strategies import to_sparse
 
 import halfmax as hm
@@ -73,3 +76,25 @@ def test_micro_predicts_each_label_down_to_half_the_pooled_f1():
     y = rng.random(p.shape) < p
     t = hm.tune(y, p, average="micro")
     assert t.thresholds == pytest.approx(np.full(3, t.score / 2), abs=n ** (-1 / 3))
+
+
+def test_thresholds_tuned_for_one_vs_rest_are_the_ones_applied():
+    # Wrapped in OneVsRestClassifier, TunedThresholdClassifierCV predicts as if never tuned.
+    x, y = make_multilabel_classification(400, n_classes=4, random_state=0)
+    model = OneVsRestClassifier(LogisticRegression()).fit(x[:200], y[:200])
+    scores = model.predict_proba(x[200:])
+    t = hm.tune(y[200:], scores)
+    predicted = t.predict(scores)
+    assert (predicted == (scores >= t.thresholds)).all()
+    assert (predicted != model.predict(x[200:])).any()
+    assert t.score == pytest.approx(f1_score(y[200:], predicted, average="macro"), abs=1e-12)
+    assert t.score > f1_score(y[200:], model.predict(x[200:]), average="macro")
+
+
+@pytest.mark.parametrize("beta", [0.5, 2.0])
+def test_beta_weighs_recall_and_not_precision(beta):
+    # Many predictions, high recall, low precision: F2 must exceed F1, F0.5 must not.
+    y, predicted = [1, 1, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1]
+    got = hm.score(y, predicted, hm.FBeta(beta))
+    assert got == pytest.approx(fbeta_score(y, predicted, beta=beta), abs=1e-12)
+    assert (got > hm.score(y, predicted)) == (beta > 1)
