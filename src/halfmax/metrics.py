@@ -177,7 +177,8 @@ class Objective:
 
     It reads the counts as the optimisers hold them: true positives and predicted, which change
     with the threshold, then positives and total, which do not. A choice below a floor is worth
-    -inf. Floors rise with tp and fall with fp, so the sum of it is monotone if the metric is.
+    -inf. Precision and recall rise with tp and do not rise with fp, so the whole is monotone if the
+    metric is.
     """
 
     def __init__(
@@ -206,17 +207,11 @@ class Objective:
             values = np.where(reached >= floor - _SLACK, values, -np.inf)
         return values
 
-    def spare(
-        self,
-        tp: npt.ArrayLike,
-        predicted: npt.ArrayLike,
-        positives: npt.ArrayLike,
-        total: npt.ArrayLike,
-    ) -> npt.NDArray[np.float64]:
-        """How far the floors are kept, 0, or missed, below 0."""
-        counts = confusion(tp, predicted, positives, total)
+    def spare(self, *counts: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """0 where the same counts keep the floors, else below 0 by as much as they miss them."""
+        parts = confusion(*counts)
         missed = [
-            part(*counts, zero_division=self.zero_division) - floor for part, floor in self.floors
+            part(*parts, zero_division=self.zero_division) - floor for part, floor in self.floors
         ]
         furthest = np.nan_to_num(np.min(missed, axis=0), nan=-np.inf)
         return np.asarray(np.minimum(furthest, 0.0), np.float64)

@@ -187,9 +187,9 @@ def _best_alone(stairs: Staircase, objective: Objective) -> Array:
 
 def _best_stop(stairs: Staircase, worth_of: Worth, path: Array, stops: Array) -> Array:
     """Where each label stands at the best stop of a path of steps."""
-    order = np.argsort(path, kind="stable")  # label by label, to see what each step adds
-    label, more_tp, more = (np.empty_like(part) for part in _rises(stairs, path[order]))
-    label[order], more_tp[order], more[order] = _rises(stairs, path[order])
+    order = np.argsort(path)  # label by label, to see what each step adds
+    back = np.argsort(order)
+    label, more_tp, more = (part[back] for part in _rises(stairs, path[order]))
     worth = worth_of(
         np.append(0, np.cumsum(more_tp)),
         np.append(0, np.cumsum(more)),

@@ -87,12 +87,8 @@ class Thresholds:
 
         A frame of the library that the data came in, or a `Table` of plain columns.
         """
-        names = list(self.labels) if self.labels else list(range(len(self.thresholds)))
-        columns: dict[str, Any] = {"label": names}
-        columns |= dict(zip(COLUMNS, self._columns(), strict=True))
-        if self._frame_library is not None:
-            return _frames.table(self._frame_library, columns)
-        return Table(columns)
+        table = self._plain_table()
+        return table if self._frame_library is None else _frames.table(self._frame_library, table)
 
     def predict(self, y_score: Any) -> Any:
         """0/1 predictions (int8) for scores, in the container they come in.

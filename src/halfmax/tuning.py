@@ -78,9 +78,9 @@ def tune(
         What the score of many labels is: the mean over labels, the metric of pooled counts, or the
         mean over rows. 1-D input has nothing to average.
     per_label : bool
-        One threshold for each label, or one for all. The optimum is exact and global in every case
-        but one: ``average="samples"`` with ``per_label=True`` is a local optimum, found by moving
-        one label at a time from the best shared threshold, and never below that.
+        One threshold for each label, or one for all. Without floors the optimum is exact and global
+        in every case but one: ``average="samples"`` with ``per_label=True`` is a local optimum,
+        found by moving one label at a time from the best shared threshold, and never below that.
     sample_weight : 1-D, optional
         One weight for each row.
     labels : sequence, optional
