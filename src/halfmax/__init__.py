@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from halfmax._errors import HalfmaxWarning
+    from halfmax.deciding import decide
+    from halfmax.decision import Decision
+    from halfmax.expected import expected_curve
     from halfmax.grid import Grid
     from halfmax.metrics import FBeta, LinearFractional, Metric
     from halfmax.scoring import score
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Decision",
     "FBeta",
     "Grid",
     "HalfmaxWarning",
@@ -32,12 +36,15 @@ __all__ = [
     "Metric",
     "Staircase",
     "Thresholds",
+    "decide",
+    "expected_curve",
     "score",
     "tune",
 ]
 
 # Names are fetched when first used: importing numba and scipy takes longer than an import should.
 _HOME = {
+    "Decision": "decision",
     "FBeta": "metrics",
     "Grid": "grid",
     "HalfmaxWarning": "_errors",
@@ -45,6 +52,8 @@ _HOME = {
     "Metric": "metrics",
     "Staircase": "staircase",
     "Thresholds": "thresholds",
+    "decide": "deciding",
+    "expected_curve": "expected",
     "score": "scoring",
     "tune": "tuning",
 }

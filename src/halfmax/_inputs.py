@@ -20,6 +20,7 @@ Array = npt.NDArray[Any]
 Labels = tuple[Hashable, ...]
 AVERAGES = ("macro", "micro", "samples")
 _BLOCK_CELLS = 1 << 22
+_MOST_ITEMS = 1 << 62
 _HEAVIEST = 1e100  # metrics multiply sums of weights by beta squared, which must stay finite
 
 
@@ -132,6 +133,19 @@ def open_scores(values: Any, name: str) -> Matrix:
     return matrix._replace(values=scores)
 
 
+def open_probabilities(values: Any, name: str) -> Matrix:
+    """Open probabilities: floats from 0 to 1."""
+    matrix = open_matrix(values, name)
+    stored = matrix.values.data if matrix.is_sparse else matrix.values
+    if stored.size and not (stored.min() >= 0 and stored.max() <= 1):  # NaN fails both
+        place, value = _first_place(matrix, ~((stored >= 0) & (stored <= 1)))
+        raise ValueError(
+            f"{name} must be probabilities, from 0 to 1; {name}[{place}] is {value}. Expectations "
+            "need calibrated probabilities; scores of any other kind go, with labels, to tune"
+        )
+    return matrix
+
+
 def check_binary(matrix: Matrix, name: str) -> Any:
     """Truth or predictions as a uint8 array (1-D) or a CSR of ones (2-D)."""
     values = matrix.values
@@ -240,6 +254,52 @@ def check_zero_division(value: float) -> float:
     if number is None:
         raise ValueError("zero_division must be a number from 0 to 1, or nan; got None")
     return number
+
+
+def check_share_known(name: str, value: float) -> float:
+    """A number from 0 to 1 that must be given."""
+    number = check_share(name, value)
+    if number is None:
+        raise ValueError(f"{name} must be a number from 0 to 1; got None")
+    return number
+
+
+def check_limits(
+    min_k: Any, max_k: Any, shape: tuple[int, int]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The fewest and the most items to predict in each of the batches x items."""
+    n_batches, n_items = shape
+    fewest = _whole_numbers("min_k", min_k, n_batches)
+    most = _whole_numbers("max_k", n_items if max_k is None else max_k, n_batches)
+    for other, name, most_of_it in ((most, "max_k", most), (n_items, "the items", n_items)):
+        above = fewest > most_of_it
+        if above.any():
+            batch = int(np.flatnonzero(above)[0])
+            where = "" if n_batches == 1 else f" in batch {batch}"
+            got = int(np.broadcast_to(other, n_batches)[batch])
+            raise ValueError(
+                f"min_k must not be above {name}{where}; got {fewest[batch]} and {got}"
+            )
+    return fewest, np.minimum(most, n_items)
+
+
+def _whole_numbers(name: str, values: Any, n_batches: int) -> npt.NDArray[np.int64]:
+    """One whole number for each batch, none negative; one number is for all."""
+    array = np.asarray(values)
+    whole = array.dtype.kind in "iu" or (
+        array.dtype.kind == "f" and bool((np.floor(array) == array).all())
+    )
+    if not whole or not ((array >= 0) & (array <= _MOST_ITEMS)).all():
+        raise ValueError(
+            f"{name} must be a whole number of items, 0 or more, for all batches or one for each; "
+            f"got {values!r}"
+        )
+    if array.ndim and array.shape != (n_batches,):
+        raise ValueError(
+            f"{name} must be one number, or one for each of the {n_batches} batches; "
+            f"got shape {array.shape}"
+        )
+    return np.broadcast_to(array.astype(np.int64), n_batches)
 
 
 def match_labels(known: Labels, given: Labels, known_as: str, given_as: str) -> list[int]:

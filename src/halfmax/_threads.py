@@ -1,7 +1,7 @@
 """Run independent blocks of work on all cores that this process may use."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -9,7 +9,9 @@ Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 
-def map_blocks(work: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+def map_blocks(
+    work: Callable[[Block], Result], blocks: Iterable[Block]
+) -> Generator[Result, None, None]:
     """Yield ``work(block)`` in the order of the blocks, whichever thread finishes first.
 
     The blocks must not depend on the number of threads: sums of floats taken in block order are

@@ -113,6 +113,17 @@ class LinearFractional(Metric):
         """The weights of the numerator and of the denominator."""
         return self.numerator, self.denominator
 
+    @property
+    def cut(self) -> Coefficients:
+        """(a, b, c, d) of the plug-in threshold ``(a + b * score) / (c + d * score)``.
+
+        Predicting one more item of probability p turns fn into tp or tn into fp. The ratio does not
+        fall if what this adds to the numerator is at least `score` times what it adds to the
+        denominator, which solved for p is that p is at least the threshold: half of F1.
+        """
+        (tp, fp, fn, tn), (tp_, fp_, fn_, tn_) = self.parts
+        return tn - fp, fp_ - tn_, (tp - fn) - (fp - tn), (fp_ - tn_) - (tp_ - fn_)
+
 
 class _KnownRatio(LinearFractional):
     monotone = True

@@ -1,0 +1,58 @@
+"""How far long work has come: told to nobody, to a function, or on a line of stderr."""
+
+import sys
+import time
+from collections.abc import Callable
+
+Wanted = bool | Callable[[int, int], object] | None
+
+_SECONDS_BETWEEN = 0.2
+
+
+class Progress:
+    """Counts what is done; as a context it ends its line, also when the work is interrupted.
+
+    >>> with Progress(print, "counting {} sheep", 3) as told:
+    ...     told.advance(1)
+    ...     told.advance(2)
+    1 3
+    3 3
+    """
+
+    def __init__(self, wanted: Wanted, what: str, total: int) -> None:
+        if not (wanted is None or isinstance(wanted, bool) or callable(wanted)):
+            raise TypeError(
+                "progress must be True for a line on stderr, a function of (done, total), or None; "
+                f"got {wanted!r}"
+            )
+        self._tell = wanted if callable(wanted) else self._write if wanted else None
+        self._what = what.format(f"{total:,}")
+        self._done, self._total = 0, total
+        self._started = self._written = time.monotonic()
+        self._width = 0
+
+    def advance(self, by: int) -> None:
+        """So many more are done."""
+        self._done += by
+        if self._tell is not None:
+            self._tell(self._done, self._total)
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *interruption: object) -> None:
+        if self._width:
+            print(file=sys.stderr, flush=True)
+
+    def _write(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._written < _SECONDS_BETWEEN and done < total:
+            return
+        self._written = now
+        took = now - self._started
+        rest = f"{took:.1f} s"
+        if done < total:
+            rest = f"about {took / done * (total - done):.0f} s left"
+        line = f"{self._what}: {100 * done // total} %, {rest}"
+        print(f"\r{line:<{self._width}}", end="", file=sys.stderr, flush=True)
+        self._width = len(line)

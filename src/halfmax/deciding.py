@@ -1,0 +1,277 @@
+"""Calibrated probabilities in, the decisions with the highest expected metric out."""
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from halfmax import _frames, _inputs
+from halfmax._inputs import Matrix
+from halfmax._jit import kernel
+from halfmax._progress import Progress, Wanted
+from halfmax._threads import map_blocks, spans
+from halfmax.best_count import best_counts
+from halfmax.decision import Decision
+from halfmax.expected import Ratio, find_ratio
+from halfmax.metrics import Metric, find_metric
+
+Array = npt.NDArray[Any]
+
+_BLOCK_CELLS = 1 << 20
+_BLOCK_STORED = 1 << 18
+_FEWEST_COLUMNS = 8  # of a matrix in rows, so that a line of the cache is not read for one of them
+_LONG = 512  # from here on numpy's sort, called once for each batch, is the faster one
+
+
+class _Rule(NamedTuple):
+    """What is maximised, and how many items each batch must and may have."""
+
+    ratio: Ratio
+    zero_division: float
+    min_k: npt.NDArray[np.int64]
+    max_k: npt.NDArray[np.int64]
+
+    def of(self, batches: slice) -> "_Rule":
+        return self._replace(min_k=self.min_k[batches], max_k=self.max_k[batches])
+
+
+class _Chosen(NamedTuple):
+    """For each batch what is predicted, and what the plug-in threshold would predict."""
+
+    counts: Array
+    values: Array
+    half_counts: Array
+    half_values: Array
+    thresholds: Array
+    at_threshold: Array  # how many of those that are just at the threshold
+
+
+@kernel
+def _sort_short(data: Array, edges: Array) -> None:
+    for batch in range(edges.size - 1):
+        if edges[batch + 1] - edges[batch] < _LONG:
+            data[edges[batch] : edges[batch + 1]].sort()
+
+
+@kernel
+def _find_thresholds(
+    rising: Array, edges: Array, counts: Array, thresholds: Array, at_threshold: Array
+) -> None:
+    for batch in range(edges.size - 1):
+        p, k = rising[edges[batch] : edges[batch + 1]][::-1], counts[batch]
+        if k == 0:
+            thresholds[batch], at_threshold[batch] = np.inf, 0
+            continue
+        lowest = p[k - 1] if k <= p.size else 0.0
+        above = min(k, p.size)
+        while above > 0 and p[above - 1] == lowest:
+            above -= 1
+        thresholds[batch], at_threshold[batch] = lowest + 0.0, k - above
+
+
+@kernel
+def _mark(batches: Array, thresholds: Array, at_threshold: Array, out: Array) -> None:
+    """1 where predicted: above the threshold, and the first of those at it."""
+    for batch in range(batches.shape[0]):
+        threshold, left = thresholds[batch], at_threshold[batch]
+        for i in range(batches.shape[1]):
+            value = batches[batch, i]
+            taken = value > threshold
+            if value == threshold and left > 0:
+                taken = True
+                left -= 1
+            out[batch, i] = taken
+
+
+@kernel
+def _mark_stored(
+    data: Array, indices: Array, edges: Array, thresholds: Array, at: Array, ends: Array, out: Array
+) -> None:
+    """The places predicted in each batch; absent ones have probability 0."""
+    for batch in range(edges.size - 1):
+        threshold, left, to, end = thresholds[batch], at[batch], ends[batch], ends[batch + 1]
+        absent = 0
+        for e in range(edges[batch], edges[batch + 1]):
+            while threshold == 0.0 and absent < indices[e] and left > 0:
+                out[to] = absent
+                to, left, absent = to + 1, left - 1, absent + 1
+            absent = indices[e] + 1
+            if data[e] > threshold or (data[e] == threshold and left > 0):
+                left -= data[e] == threshold
+                out[to] = indices[e]
+                to += 1
+        while to < end:
+            out[to] = absent
+            to, absent = to + 1, absent + 1
+
+
+def decide(
+    y_prob: Any,
+    metric: str | Metric = "f1",
+    average: str = "macro",
+    zero_division: float = 0.0,
+    min_k: Any = 0,
+    max_k: Any = None,
+    *,
+    progress: Wanted = None,
+) -> Decision:
+    """The predictions with the highest expected metric, given calibrated probabilities.
+
+    No labels are needed: the items of a batch are taken to be independent, each true with its
+    probability, and the metric of *this batch* is expected over all outcomes. Exact over all sets
+    of items, since the best set of a size holds the most probable. `decide_joint` is for items
+    that depend on each other, `tune` for scores that are no probabilities.
+
+    Parameters
+    ----------
+    y_prob : 1-D, or rows x labels
+        Probabilities; dense, scipy sparse (absent means 0) or a data frame. 1-D is one batch.
+    metric : str or Metric
+        ``"f1"``, any ``"f<beta>"`` or `FBeta`, ``"jaccard"``, ``"precision"``, ``"recall"`` or
+        ``"accuracy"``.
+    average : {"macro", "micro", "samples"}
+        What a batch is: each column, the whole matrix, or each row.
+    zero_division : float
+        What 0/0 earns, 0 to 1: predicting nothing when nothing is true has that F.
+    min_k, max_k : int, or one for each batch
+        Predict at least and at most so many items of each batch.
+    progress
+        ``True`` for a line on stderr, or a function that is told ``(done, total)`` in batches.
+
+    Returns
+    -------
+    Decision
+        With ``predictions`` in the container of the input, ``thresholds``, ``expected_score``, and
+        beside them what the plug-in threshold, half of the best F1, would give. Equal probabilities
+        are predicted in the order in which they come; among equally good counts the smallest wins.
+
+    >>> d = decide([0.1, 0.7, 0.4, 0.05])
+    >>> d.predictions.tolist(), d.threshold, round(d.expected_score, 4)
+    ([0, 1, 1, 0], 0.4, 0.6184)
+    """
+    found = find_metric(metric)
+    ratio = find_ratio(found)
+    zero_division = _inputs.check_share_known("zero_division", zero_division)
+    matrix = _inputs.open_probabilities(y_prob, "y_prob")
+    one_batch = matrix.values.ndim == 1
+    average = _inputs.check_average(average, one_classifier=one_batch)
+    average = "binary" if one_batch else average
+    batches = _batches(matrix.values, average)
+    limits = _inputs.check_limits(min_k, max_k, batches.shape)
+    rule = _Rule(ratio, zero_division, *limits)
+    with Progress(progress, "decide: {} batches", batches.shape[0]) as told:
+        work = _decide_stored if matrix.is_sparse else _decide_dense
+        chosen, predictions = work(batches, rule, told)
+    return Decision(
+        predictions=_as_given(predictions, matrix, average, y_prob),
+        thresholds=chosen.thresholds,
+        expected_score=float(chosen.values.mean()),
+        expected_scores=chosen.values,
+        counts=chosen.counts,
+        half_max_thresholds=_plug_in(ratio, chosen.values),
+        half_max_counts=chosen.half_counts,
+        half_max_scores=chosen.half_values,
+        metric=found.name,
+        average=average,
+        labels=matrix.labels if average == "macro" else None,
+        _frame_library=None if matrix.native is None else _frames.library(matrix.native),
+    )
+
+
+def _batches(values: Any, average: str) -> Any:
+    """The same numbers with one batch in each row."""
+    if average == "samples":
+        return values
+    turned = values.T if average == "macro" else values.reshape((1, -1))
+    return turned if isinstance(values, np.ndarray) else sparse.csr_array(turned)
+
+
+def _as_given(predictions: Any, matrix: Matrix, average: str, given: Any) -> Any:
+    if average == "macro":
+        predictions = predictions.T
+    predictions = predictions.reshape(matrix.values.shape)
+    if matrix.native is not None:
+        return _frames.like(matrix.native, predictions)
+    if not matrix.is_sparse:
+        return predictions
+    kind = sparse.csr_matrix if sparse.isspmatrix(given) else sparse.csr_array
+    return kind(predictions)
+
+
+def _plug_in(ratio: Ratio, scores: Array) -> Array:
+    a, b, c, d = ratio.cut
+    return np.asarray((a + b * scores) / (c + d * scores), np.float64)
+
+
+def _choose(rising: Array, edges: Array, n_items: int, rule: _Rule) -> _Chosen:
+    size = len(edges) - 1
+    counts, half_counts, at_threshold = (np.empty(size, np.int64) for _ in range(3))
+    values, half_values, thresholds = (np.empty(size) for _ in range(3))
+    chosen = _Chosen(counts, values, half_counts, half_values, thresholds, at_threshold)
+    best_counts(rising, edges, n_items, *rule, *chosen[:4])
+    _find_thresholds(rising, edges, counts, thresholds, at_threshold)
+    return chosen
+
+
+def _decide_dense(batches: Array, rule: _Rule, told: Progress) -> tuple[_Chosen, Array]:
+    n_batches, n_items = batches.shape
+    predictions = np.empty(batches.shape, np.int8, order="C" if batches.flags.c_contiguous else "F")
+
+    def work(part: slice) -> tuple[_Chosen, Array]:
+        block = np.ascontiguousarray(batches[part], np.float64)
+        edges = np.arange(len(block) + 1) * n_items
+        chosen = _choose(np.sort(block, axis=1).ravel(), edges, n_items, rule.of(part))
+        _mark(block, chosen.thresholds, chosen.at_threshold, predictions[part])
+        return chosen, predictions[part]
+
+    step = max(_FEWEST_COLUMNS, _BLOCK_CELLS // n_items)
+    chosen, _ = _run(work, spans(n_batches, step), told)
+    return chosen, predictions
+
+
+def _decide_stored(batches: Any, rule: _Rule, told: Progress) -> tuple[_Chosen, Any]:
+    n_batches, n_items = batches.shape
+
+    def work(part: slice) -> tuple[_Chosen, Array]:
+        edges = batches.indptr[part.start : part.stop + 1]
+        stored = slice(edges[0], edges[-1])
+        data, indices = batches.data[stored], batches.indices[stored]
+        edges = edges - edges[0]
+        chosen = _choose(_sorted(data, edges), edges, n_items, rule.of(part))
+        ends = np.append(0, np.cumsum(chosen.counts))
+        places = np.empty(ends[-1], indices.dtype)
+        limits = chosen.thresholds, chosen.at_threshold
+        _mark_stored(data, indices, edges, *limits, ends, places)
+        return chosen, places
+
+    step = max(1, _BLOCK_STORED * n_batches // max(1, batches.nnz))
+    chosen, places = _run(work, spans(n_batches, step), told)
+    indices = np.concatenate(places)
+    ends = np.append(0, np.cumsum(chosen.counts))
+    ones = np.ones(len(indices), np.int8)
+    return chosen, sparse.csr_array((ones, indices, ends), shape=batches.shape)
+
+
+def _run(
+    work: Callable[[slice], tuple[_Chosen, Array]], parts: list[slice], told: Progress
+) -> tuple[_Chosen, list[Array]]:
+    """All parts, on all cores; an interruption waits for those that run and drops the rest."""
+    chosen, others = [], []
+    with closing(map_blocks(work, parts)) as results:
+        for one, other in results:
+            chosen.append(one)
+            others.append(other)
+            told.advance(len(one.counts))
+    return _Chosen(*map(np.concatenate, zip(*chosen, strict=True))), others
+
+
+def _sorted(data: Array, edges: Array) -> Array:
+    """A copy with each batch sorted."""
+    rising = data.astype(np.float64)
+    _sort_short(rising, edges)
+    for batch in np.flatnonzero(np.diff(edges) >= _LONG):
+        rising[edges[batch] : edges[batch + 1]].sort()
+    return rising
