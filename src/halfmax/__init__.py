@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from halfmax.decision import Decision
     from halfmax.expected import expected_curve
     from halfmax.grid import Grid
+    from halfmax.joint import JointDecision, decide_joint, joint_from_samples
     from halfmax.metrics import FBeta, LinearFractional, Metric
     from halfmax.scoring import score
     from halfmax.staircase import Staircase
@@ -32,12 +33,15 @@ __all__ = [
     "FBeta",
     "Grid",
     "HalfmaxWarning",
+    "JointDecision",
     "LinearFractional",
     "Metric",
     "Staircase",
     "Thresholds",
     "decide",
+    "decide_joint",
     "expected_curve",
+    "joint_from_samples",
     "score",
     "tune",
 ]
@@ -48,12 +52,15 @@ _HOME = {
     "FBeta": "metrics",
     "Grid": "grid",
     "HalfmaxWarning": "_errors",
+    "JointDecision": "joint",
     "LinearFractional": "metrics",
     "Metric": "metrics",
     "Staircase": "staircase",
     "Thresholds": "thresholds",
     "decide": "deciding",
+    "decide_joint": "joint",
     "expected_curve": "expected",
+    "joint_from_samples": "joint",
     "score": "scoring",
     "tune": "tuning",
 }

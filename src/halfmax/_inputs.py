@@ -271,14 +271,12 @@ def check_limits(
     n_batches, n_items = shape
     fewest = _whole_numbers("min_k", min_k, n_batches)
     most = _whole_numbers("max_k", n_items if max_k is None else max_k, n_batches)
-    for other, name, most_of_it in ((most, "max_k", most), (n_items, "the items", n_items)):
-        above = fewest > most_of_it
-        if above.any():
-            batch = int(np.flatnonzero(above)[0])
+    for name, limit in (("max_k", most), ("the number of items", np.full(n_batches, n_items))):
+        if (fewest > limit).any():
+            batch = int(np.argmax(fewest > limit))
             where = "" if n_batches == 1 else f" in batch {batch}"
-            got = int(np.broadcast_to(other, n_batches)[batch])
             raise ValueError(
-                f"min_k must not be above {name}{where}; got {fewest[batch]} and {got}"
+                f"min_k must not be above {name}{where}; got {fewest[batch]} and {limit[batch]}"
             )
     return fewest, np.minimum(most, n_items)
 
@@ -299,7 +297,7 @@ def _whole_numbers(name: str, values: Any, n_batches: int) -> npt.NDArray[np.int
             f"{name} must be one number, or one for each of the {n_batches} batches; "
             f"got shape {array.shape}"
         )
-    return np.broadcast_to(array.astype(np.int64), n_batches)
+    return np.full(n_batches, array, np.int64)
 
 
 def match_labels(known: Labels, given: Labels, known_as: str, given_as: str) -> list[int]:
