@@ -6,6 +6,9 @@ STAMP := $(VENV)/.installed
 # Real scores are too many for kernels that run as plain Python.
 UNCOMPILED := --ignore tests/test_real_scores.py
 
+# A compiled kernel remembers the kernels it calls, also after these have changed.
+FORGET_KERNELS := find src -name '*.nb[ci]' -delete
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint typecheck coverage bench pictures clean
 
@@ -27,6 +30,7 @@ demo: setup ## tune a binary and a multilabel classifier on built-in data
 	@$(RUN)/python -m halfmax.demo
 
 test: setup lint typecheck ## style, types, all tests; then the tests again with the compiler off
+	$(FORGET_KERNELS)
 	$(RUN)/python -m pytest
 	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(RUN)/python -m pytest -q tests $(UNCOMPILED)
 
@@ -53,3 +57,4 @@ pictures: setup ## redraw the pictures of the README
 
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage
+	$(FORGET_KERNELS)

@@ -35,6 +35,7 @@ from halfmax.expected import (
     walk_f,
     walk_union,
 )
+from halfmax.reciprocal import MOST_LEGENDRE, legendre_nodes
 
 Array = npt.NDArray[Any]
 
@@ -86,6 +87,28 @@ def _expected_f(p: Array, mean: float, ratio: Ratio, first: int, last: int) -> A
 
 
 @kernel
+def _expected_f1_short(p: Array, first: int, last: int) -> Array:
+    """The same for F1 of few items, where plain products lose nothing and need no logarithm."""
+    keep, weights = legendre_nodes((p.size + last + 1) // 2)
+    out, decay, hits = np.empty(last - first + 1), np.empty(keep.size), np.zeros(keep.size)
+    for j in range(keep.size):
+        product = 2.0 * weights[j]
+        for i in range(p.size):
+            product *= (1.0 - p[i]) + p[i] * keep[j]
+        decay[j] = product
+    for k in range(1, last + 1):
+        hit = p[k - 1] if k <= p.size else 0.0
+        total = 0.0
+        for j in range(keep.size):
+            hits[j] += hit / ((1.0 - hit) + hit * keep[j])
+            decay[j] *= keep[j]
+            total += decay[j] * hits[j]
+        if k >= first:
+            out[k - first] = total
+    return out
+
+
+@kernel
 def _expected_union(p: Array, mean: float, first: int, last: int) -> Array:
     found = np.zeros(last + 1)
     running_sum(p[:last], np.zeros((2, 1)), found[1:])
@@ -104,6 +127,8 @@ def _expected(p: Array, mean: float, n_items: int, ratio: Ratio, first: int, las
     """The expected metric of each count from `first`, at least 1, to `last`; 0/0 left out."""
     if ratio.kind == UNION:
         return _expected_union(p, mean, first, last)
+    if ratio.kind == F and ratio.b2 == 1.0 and p.size + last <= 2 * MOST_LEGENDRE:
+        return _expected_f1_short(p, first, last)
     if ratio.kind == F or ratio.kind == FOUND:
         return _expected_f(p, mean, ratio, first, last)
     total, out = np.zeros((2, 1)), np.empty(p.size)
@@ -138,46 +163,58 @@ def _stretch(
 
 
 @kernel
+def _worth_of_nothing(
+    p: Array, mean: float, n_items: int, ratio: Ratio, zero_division: float
+) -> tuple[float, float]:
+    """What predicting nothing is expected to earn, and what anything else earns beside hits."""
+    if ratio.kind == SHARE:
+        return zero_division, 0.0
+    if ratio.kind == CELLS:
+        return (n_items - mean) / n_items, 0.0
+    none = zero_division * chance_of_none(p) if zero_division > 0.0 else 0.0
+    return none, none if ratio.kind == FOUND else 0.0  # recall: 0/0 whatever is predicted
+
+
+@kernel
 def _best_count(
     p: Array, n_items: int, ratio: Ratio, zero_division: float, min_k: int, max_k: int
 ) -> tuple[int, float, int, float]:
     """The best count, what it is expected to reach, and the same for the plug-in threshold."""
-    lift = LIFT if p.size and p[0] < TINY and ratio.kind != CELLS else 1.0
-    none = zero_division * (1.0 if ratio.kind == SHARE else chance_of_none(p))
+    nothing, always = _worth_of_nothing(p, np.sum(p), n_items, ratio, zero_division)
+    lift = LIFT if p.size and p[0] < TINY and ratio.kind < SHARE else 1.0
     lifted = p * lift if lift > 1.0 else p
-    mean = np.sum(lifted)
-    floor, always = none * lift, 0.0
-    if ratio.kind == FOUND:  # nothing true is 0/0 whatever is predicted
-        floor, always = 0.0, none * lift
-    elif ratio.kind == CELLS:
-        floor = (n_items - mean) / n_items
-    first, last = _stretch(lifted, mean, ratio, floor if min_k == 0 else 0.0, min_k, max_k)
-    values = np.zeros(0)
-    best_k, best = 0, floor if min_k == 0 else -np.inf
+    mean, floor = np.sum(lifted), nothing * lift if min_k == 0 else 0.0
+    first, last = _stretch(lifted, mean, ratio, floor, min_k, max_k)
+    values, best_k, best = np.zeros(0), 0, nothing
     if 0 < first <= last:
-        values = _expected(lifted, mean, n_items, ratio, first, last)
-        best = max(best, np.max(values))
-        if min_k > 0 or floor < best * (1.0 - TIE):
+        values = _expected(lifted, mean, n_items, ratio, first, last) + always * lift
+        enough = np.max(values) * (1.0 - TIE)
+        if min_k > 0 or floor < enough:
             best_k = first
-            while values[best_k - first] < best * (1.0 - TIE):
+            while values[best_k - first] < enough:
                 best_k += 1
-            best = values[best_k - first]
-    best = (best + always) / lift
+            best = values[best_k - first] / lift
+    half_k = min(max(_reaching(p, n_items, ratio, best), min_k), max_k)
+    if half_k == 0:
+        half = nothing
+    elif first <= half_k <= last:
+        half = values[half_k - first] / lift
+    else:
+        half = _expected(lifted, mean, n_items, ratio, half_k, half_k)[0] / lift + always
+    return best_k, best, half_k, half
+
+
+@kernel
+def _reaching(p: Array, n_items: int, ratio: Ratio, best: float) -> int:
+    """How many items reach the plug-in threshold of this score."""
     a, b, c, d = ratio.cut
     cut = (a + b * best) / (c + d * best)
-    half_k = 0
-    while half_k < p.size and p[half_k] >= cut:
-        half_k += 1
     if cut <= 0.0:
-        half_k = n_items
-    half_k = min(max(half_k, min_k), max_k)
-    if half_k == 0:
-        half = none if ratio.kind != CELLS else floor
-    elif first <= half_k <= last:
-        half = (values[half_k - first] + always) / lift
-    else:
-        half = (_expected(lifted, mean, n_items, ratio, half_k, half_k)[0] + always) / lift
-    return best_k, best, half_k, half
+        return n_items
+    count = 0
+    while count < p.size and p[count] >= cut:
+        count += 1
+    return count
 
 
 @kernel

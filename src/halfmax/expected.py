@@ -37,7 +37,7 @@ from halfmax.reciprocal import MOST_NODES, fill_nodes, living_nodes
 Array = npt.NDArray[Any]
 Curve = npt.NDArray[np.float64]
 
-F, UNION, SHARE, CELLS, FOUND = range(5)  # F-beta, Jaccard, precision, accuracy, recall
+F, UNION, FOUND, SHARE, CELLS = range(5)  # F-beta, Jaccard, recall, precision, accuracy
 _KINDS = {UNION: JACCARD, SHARE: PRECISION, CELLS: ACCURACY, FOUND: RECALL}
 _BLOCK = 64  # so many steps of a running product or sum cost no accuracy
 _HEAVY = 0.5
@@ -252,7 +252,7 @@ def chance_of_none(p: Array) -> float:
 def range_of_true(mean: float, n_items: int) -> tuple[float, float]:
     """How many items are true, given that a certain one is."""
     fewest, _ = likely_range(max(mean - 1.0, 0.0), 0.0)
-    _, most = likely_range(mean, n_items - 1.0)
+    _, most = likely_range(mean, max(n_items - 1.0, 0.0))
     return 1.0 + fewest, 1.0 + most
 
 
