@@ -54,3 +54,18 @@ def rounded(n_rows, seed):
     truth = (rng.random(n_rows) < 0.1).astype(np.int8)
     odds = np.exp(rng.standard_normal(n_rows) + truth - 0.5) / 9
     return truth, np.round(odds / (1 + odds), 2)
+
+
+def probabilities(size, seed=0):
+    """Most are small, some are near one."""
+    return np.random.default_rng(seed).beta(0.3, 1.5, size)
+
+
+def stored_probabilities(n_rows, per_row, seed=0):
+    """Candidates of a tagger: a few likely labels in each row, the rest unlikely."""
+    rng = np.random.default_rng(seed)
+    shape = (n_rows, 1_000 * per_row)
+    columns = rng.integers(0, 1_000, (n_rows, per_row)) + 1_000 * np.arange(per_row)
+    edges = np.arange(n_rows + 1) * per_row
+    values = rng.beta(0.1, 1.5, n_rows * per_row)
+    return sparse.csr_array((values, columns.ravel(), edges), shape=shape)

@@ -79,7 +79,7 @@ BAD = [
         r"1-D for one classifier.*rows x label",
     ),
     ("truth as a column", tune([[0], [1], [1]], S), ValueError, r"\(3, 1\) and \(3,\); give both"),
-    ("a single number", tune(1, 0.5), ValueError, r"y_true must have 1 dimension.*got 0"),
+    ("a single number", tune(1, 0.5), ValueError, r"y_true must have 1 .*dimensions; got 0"),
     ("three dimensions", tune([Y2], [S2]), ValueError, r"y_true must have .*got 3.*\(1, 3, 2\)"),
     ("ragged truth", tune([[0, 1], [1]], S2), ValueError, r"y_true must have rows of equal length"),
     ("ragged scores", tune(Y2, [[0.1], [0.2, 0.3]]), ValueError, r"y_score .*equal length"),

@@ -62,7 +62,7 @@ def check(d, p, metric="f1", average="macro", zero_division=0.0, min_k=0, max_k=
         scores.append(float(curve[k]))
         plug_in = naive_expected.plug_in_threshold(metric, scores[-1])
         assert_close(d.half_max_thresholds[b], plug_in)
-        above = (values >= d.half_max_thresholds[b]).sum()
+        above = ((values >= d.half_max_thresholds[b]) & (values > 0)).sum()
         assert d.half_max_counts[b] == np.clip(above, low, min(high, len(values)))
         assert_close(d.half_max_scores[b], curve[d.half_max_counts[b]])
     assert_close(d.expected_score, np.mean(scores))

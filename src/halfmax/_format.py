@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax import _inputs
+from halfmax import _options
 from halfmax._errors import spell_out
-from halfmax._inputs import AVERAGES, Labels
+from halfmax._options import AVERAGES, Labels
 
 Array = npt.NDArray[Any]
 
@@ -80,7 +80,7 @@ def _decode_head(content: dict[str, Any]) -> dict[str, Any]:
     return head | {
         "shared": _take(content, "shared", bool),
         "score": float(_number(content, "score")),
-        "zero_division": _inputs.check_zero_division(zero_division),
+        "zero_division": _options.check_zero_division(zero_division),
     }
 
 
@@ -155,7 +155,7 @@ def _names(names: tuple[str | int | None, ...]) -> Labels | None:
         return None
     if None in names:
         raise ValueError('"label" must be given for every label or for none')
-    return _inputs.check_labels(names, len(names))
+    return _options.check_labels(names, len(names))
 
 
 def _refuse_constant(word: str) -> Any:

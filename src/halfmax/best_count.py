@@ -194,7 +194,7 @@ def _best_count(
             while values[best_k - first] < enough:
                 best_k += 1
             best = values[best_k - first] / lift
-    half_k = min(max(_reaching(p, n_items, ratio, best), min_k), max_k)
+    half_k = min(max(_reaching(p, ratio, best), min_k), max_k)
     if half_k == 0:
         half = nothing
     elif first <= half_k <= last:
@@ -205,12 +205,10 @@ def _best_count(
 
 
 @kernel
-def _reaching(p: Array, n_items: int, ratio: Ratio, best: float) -> int:
-    """How many items reach the plug-in threshold of this score."""
+def _reaching(p: Array, ratio: Ratio, best: float) -> int:
+    """How many of the items that can be true reach the plug-in threshold of this score."""
     a, b, c, d = ratio.cut
     cut = (a + b * best) / (c + d * best)
-    if cut <= 0.0:
-        return n_items
     count = 0
     while count < p.size and p[count] >= cut:
         count += 1

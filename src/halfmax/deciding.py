@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from halfmax import _frames, _inputs
+from halfmax import _frames, _inputs, _options
 from halfmax._inputs import Matrix
 from halfmax._jit import kernel
 from halfmax._progress import Progress, Wanted
@@ -154,13 +154,13 @@ def decide(
     """
     found = find_metric(metric)
     ratio = find_ratio(found)
-    zero_division = _inputs.check_share_known("zero_division", zero_division)
+    zero_division = _options.check_share_known("zero_division", zero_division)
     matrix = _inputs.open_probabilities(y_prob, "y_prob")
     one_batch = matrix.values.ndim == 1
-    average = _inputs.check_average(average, one_classifier=one_batch)
+    average = _options.check_average(average, one_classifier=one_batch)
     average = "binary" if one_batch else average
     batches = _batches(matrix.values, average)
-    limits = _inputs.check_limits(min_k, max_k, batches.shape)
+    limits = _options.check_limits(min_k, max_k, batches.shape)
     rule = _Rule(ratio, zero_division, *limits)
     with Progress(progress, "decide: {} batches", batches.shape[0]) as told:
         work = _decide_stored if matrix.is_sparse else _decide_dense

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax import _frames
-from halfmax._inputs import Labels
+from halfmax._options import Labels
 from halfmax.table import Table
 
 Array = npt.NDArray[Any]
@@ -33,8 +33,8 @@ class Decision:
         The expected metric, and how many items are predicted.
     half_max_thresholds, half_max_counts, half_max_scores : ndarray, one for each batch
         The rule of the theorem: a threshold of half the best F1 (for F-beta the best divided by
-        ``1 + beta^2``, for Jaccard ``J / (1 + J)``), how many items reach it, within the limits,
-        and what is expected of predicting these. It is right up to 1/n.
+        ``1 + beta^2``, for Jaccard ``J / (1 + J)``), how many items that can be true reach it,
+        within the limits, and what is expected of predicting these. It is right up to 1/n.
     metric, average : str
         What was maximised; ``average`` is ``"binary"`` for one batch.
     labels : tuple or None

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfmax import _inputs
+from halfmax import _inputs, _options
 from halfmax._errors import spell_out
 from halfmax._jit import kernel, summing_kernel
 from halfmax._progress import Progress, Wanted
@@ -290,7 +290,7 @@ def expected_curve(
     [0.0, 0.6167, 0.94, 0.86]
     """
     ratio = find_ratio(metric)
-    zero_division = _inputs.check_share_known("zero_division", zero_division)
+    zero_division = _options.check_share_known("zero_division", zero_division)
     values = _inputs.open_probabilities(p, "p").values
     if values.ndim != 1:
         raise ValueError(
@@ -326,7 +326,7 @@ def find_ratio(metric: str | Metric) -> Ratio:
 
 def _curve(falling: Array, ratio: Ratio, advance: Callable[[int], None]) -> Curve:
     """Expectations for all k, those of 0/0 left out."""
-    if 0.0 < falling[0] < TINY:  # the curve is linear here, and digits of subnormals are few
+    if 0.0 < falling[0] < TINY and ratio.kind < SHARE:  # linear here; subnormals have few digits
         return _curve(falling * LIFT, ratio, advance) / LIFT
     n = len(falling)
     curve, parts = np.zeros(n + 1), spans(n, _CHUNK)
@@ -334,10 +334,12 @@ def _curve(falling: Array, ratio: Ratio, advance: Callable[[int], None]) -> Curv
         running_sum(falling, np.zeros((2, 1)), curve[1:])
     if ratio.kind == SHARE:
         curve[1:] /= np.arange(1, n + 1)
+        advance(n)
     elif ratio.kind == CELLS:
         right = np.zeros(n + 1)
         running_sum(1.0 - falling[::-1], np.zeros((2, 1)), right[1:])
         curve = (curve + right[::-1]) / n
+        advance(n)
     elif ratio.kind == UNION:
         fewest, _ = likely_range(falling.sum(), n)
         nodes = place_nodes(falling, 1.0, max(1.0, fewest), n)

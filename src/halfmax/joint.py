@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfmax import _inputs
+from halfmax import _inputs, _options
 from halfmax._jit import summing_kernel
 from halfmax._progress import Progress, Wanted
 from halfmax._threads import spans
@@ -26,6 +26,7 @@ from halfmax.reciprocal import exponential_sum
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
+_SHAPES = {2: "items x sizes", 3: "instances x items x sizes"}
 _TIE = 1e-12  # relative; sums of this length are rounded by less
 _ROUNDING = 1e-6  # how far estimates of probabilities may miss their sums
 _BLOCK_CELLS = 1 << 21
@@ -123,10 +124,10 @@ def decide_joint(
     """
     found = find_metric(metric)
     ratio = _find_linear(found)
-    zero_division = _inputs.check_share_known("zero_division", zero_division)
+    zero_division = _options.check_share_known("zero_division", zero_division)
     joint, one = _open_joint(q, p_empty)
     n_instances, n_items, _ = joint.q.shape
-    fewest, most = (int(limit[0]) for limit in _inputs.check_limits(min_k, max_k, (1, n_items)))
+    fewest, most = (int(limit[0]) for limit in _options.check_limits(min_k, max_k, (1, n_items)))
     maximise = _maximise_f if ratio.kind == F else _maximise_sum
     predictions, scores = np.empty((n_instances, n_items), np.int8), np.empty(n_instances)
     with Progress(progress, "decide_joint: {} instances", n_instances) as told:
@@ -206,22 +207,18 @@ def _find_linear(metric: Metric) -> Ratio:
 
 def _open_joint(q: Any, p_empty: Any) -> tuple[Joint, bool]:
     """Instances x items x sizes that occur, and whether only one instance was given."""
-    one = np.ndim(q) != 3
-    if one:
-        values = _inputs.open_matrix(q, "q").values
-        if values.ndim != 2:
-            raise ValueError(
-                f"q must be items x sizes, or instances x items x sizes; got shape {values.shape}"
-            )
-        q = (values if isinstance(values, np.ndarray) else values.toarray())[None]
-    q = np.ascontiguousarray(q, np.float64)
-    if 0 in q.shape:
-        raise ValueError(f"q must not be empty; got shape {q.shape}")
+    values = _inputs.open_matrix(
+        q, "q", {2: "items x sizes", 3: "instances x items x sizes"}
+    ).values
+    one = values.ndim == 2
+    values = values if isinstance(values, np.ndarray) else values.toarray()
+    q = np.ascontiguousarray(values[None] if one else values, np.float64)
     if q.shape[2] > q.shape[1]:
         raise ValueError(
             f"q must not have more sizes than items; got {q.shape[1]} items and {q.shape[2]} sizes"
         )
-    none = np.atleast_1d(np.asarray(p_empty, np.float64))
+    none = _inputs.open_matrix(p_empty, "p_empty", {0: "one instance", 1: "instances"}).values
+    none = np.atleast_1d(none).astype(np.float64)
     if none.shape != q.shape[:1]:
         raise ValueError(
             f"p_empty must be one probability for each of the {len(q)} instances; "
@@ -285,28 +282,26 @@ def _maximise_sum(
     joint: Joint, ratio: Ratio, zero_division: float, fewest: int, most: int
 ) -> tuple[Array, Floats]:
     """The same for metrics whose gains do not depend on how many items are predicted."""
-    n_items = joint.q.shape[1]
+    n_items, likely = joint.q.shape[1], joint.q.sum(axis=2)
+    none = always = zero_division * joint.p_empty
     if ratio.kind == FOUND:
         gains = (joint.q / np.arange(1, joint.q.shape[2] + 1)).sum(axis=2)
-        none = always = zero_division * joint.p_empty
+    elif ratio.kind == SHARE:
+        gains, none, always = likely, np.full(len(likely), zero_division), np.zeros(len(likely))
     else:
-        gains = joint.q.sum(axis=2)
-        none, always = np.full(len(gains), zero_division), np.zeros(len(gains))
-    if ratio.kind == CELLS:
-        none = always = 1.0 - gains.sum(axis=1) / n_items
-        gains = (2.0 * gains - 1.0) / n_items
+        gains, none, always = 2.0 * likely - 1.0, np.zeros(len(likely)), np.zeros(len(likely))
     order = np.argsort(-gains, axis=1, kind="stable")
     sums = np.take_along_axis(gains, order, axis=1).cumsum(axis=1)
     if ratio.kind == SHARE:
         sums /= np.arange(1, n_items + 1)
     sums += always[:, None]
     counts = _smallest_best(none, sums[:, max(fewest, 1) - 1 : most], fewest)
-    predictions, scores = np.zeros(gains.shape, np.int8), none.copy()
-    for b, k in enumerate(counts):
-        if k:
-            predictions[b, order[b, :k]] = 1
-            scores[b] = sums[b, k - 1]
-    return predictions, scores
+    rank = np.argsort(order, axis=1)
+    predictions = (rank < counts[:, None]).astype(np.int8)
+    if ratio.kind == CELLS:
+        return predictions, np.where(predictions, likely, 1.0 - likely).mean(axis=1)
+    worth = np.column_stack([none, sums])
+    return predictions, np.take_along_axis(worth, counts[:, None], axis=1)[:, 0]
 
 
 def _smallest_best(none: Array, sums: Array, fewest: int) -> Array:

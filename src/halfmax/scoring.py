@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax import _inputs
+from halfmax import _inputs, _options
 from halfmax.metrics import Metric, confusion, find_metric
 
 Array = npt.NDArray[Any]
@@ -41,9 +41,9 @@ def score(
     0.6667
     """
     metric = find_metric(metric)
-    zero_division = _inputs.check_zero_division(zero_division)
+    zero_division = _options.check_zero_division(zero_division)
     truth, predictions = _inputs.read_predictions(y_true, y_pred)
-    average = _inputs.check_average(average, one_classifier=truth.ndim == 1)
+    average = _options.check_average(average, one_classifier=truth.ndim == 1)
     weights = _inputs.check_weights(sample_weight, truth.shape[0])
     if isinstance(truth, np.ndarray):
         counts = _binary_counts(truth, predictions, weights)

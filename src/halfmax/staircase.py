@@ -22,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax import _inputs
-from halfmax._inputs import LabelledScores, Labels
+from halfmax._inputs import LabelledScores
+from halfmax._options import Labels
 from halfmax.counting import accumulate, count_entries, count_scores
 from halfmax.grid import Grid, distinct_scores, positive_entries
 

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from halfmax import _apply, _format, _frames, _inputs
+from halfmax import _apply, _format, _frames, _inputs, _options
 from halfmax._files import write_whole
 from halfmax._format import COLUMNS
-from halfmax._inputs import Labels
+from halfmax._options import Labels
 from halfmax.metrics import PRECISION, RECALL, confusion
 from halfmax.table import Table
 
@@ -164,7 +164,7 @@ class Thresholds:
                 f"y_score must be rows x {n_labels} labels, as the data tuned on; got 1 dimension"
             )
         if len(shape) == 2 and scores.labels is not None and self.labels is not None:
-            order = _inputs.match_labels(self.labels, scores.labels, "the thresholds", "y_score")
+            order = _options.match_labels(self.labels, scores.labels, "the thresholds", "y_score")
             return self.thresholds[order]
         if self.average == "binary" and len(shape) == 2 and shape[1] == 2:
             raise ValueError(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfmax import _apply, _inputs, binary, micro, samples, shared
+from halfmax import _apply, _inputs, _options, binary, micro, samples, shared
 from halfmax._errors import HalfmaxWarning, spell_out
 from halfmax._inputs import LabelledScores
 from halfmax._jit import kernel
@@ -113,12 +113,12 @@ def tune(
         raise ValueError(f"guard must be None, the only rule of this version; got {guard!r}")
     objective = Objective(
         find_metric(metric),
-        _inputs.check_zero_division(zero_division),
-        _inputs.check_share("min_precision", min_precision),
-        _inputs.check_share("min_recall", min_recall),
+        _options.check_zero_division(zero_division),
+        _options.check_share("min_precision", min_precision),
+        _options.check_share("min_recall", min_recall),
     )
     data = _inputs.read_labelled(y_true, y_score, sample_weight, labels)
-    average = _inputs.check_average(average, one_classifier=data.is_binary)
+    average = _options.check_average(average, one_classifier=data.is_binary)
     _refuse_what_cannot_be(data, average, per_label, objective)
     choice = _choose(data, average, per_label, objective)
     if objective.floors:
