@@ -10,12 +10,12 @@ where P_k is the sum of the k largest probabilities, and mean and var are those 
 true items; the upper bound is ``1/x <= 1/m - (x - m)/m^2 + (x - m)^2 / (m^2 min x)``, expected.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._jit import kernel
+from halfmax._jit import kernel, summing_kernel
 from halfmax.expected import (
     CELLS,
     FOUND,
@@ -23,8 +23,8 @@ from halfmax.expected import (
     SHARE,
     TINY,
     UNION,
-    F,
     Ratio,
+    add_exactly,
     add_hits,
     chance_of_none,
     expected_at,
@@ -35,12 +35,53 @@ from halfmax.expected import (
     walk_f,
     walk_union,
 )
-from halfmax.reciprocal import MOST_LEGENDRE, legendre_nodes
+from halfmax.side_by_side import LANES, MOST_SHORT, REACHES, expected_side_by_side
 
 Array = npt.NDArray[Any]
 
+
 TIE = 1e-14  # relative; values that differ by less count as equal, and then fewer items win
 _SLACK = 1e-9  # more than running sums are rounded by
+
+
+class Batches(NamedTuple):
+    """Probabilities, batch after batch, rising between two edges; zeros may be absent."""
+
+    rising: Array
+    edges: Array
+    n_items: int
+
+
+class Rule(NamedTuple):
+    """What is maximised, and the fewest and most items that each batch may have predicted."""
+
+    ratio: Ratio
+    zero_division: float
+    min_k: Array
+    max_k: Array
+
+
+class BestCounts(NamedTuple):
+    """For each batch the best count, what it is worth, and the same for the plug-in threshold."""
+
+    counts: Array
+    values: Array
+    thresholds: Array  # the lowest probability predicted, +inf if none is
+    at_threshold: Array  # how many of those predicted are just there
+    half_thresholds: Array
+    half_counts: Array
+    half_values: Array
+
+
+class _Stretches(NamedTuple):
+    """What is known of each batch, and the first and last count in question, 0 if none is."""
+
+    sizes: Array  # how many items can be true
+    means: Array  # how many are expected to be
+    nothing: Array  # what predicting nothing is worth
+    lifts: Array  # the factor that brings subnormal probabilities back among numbers with digits
+    first: Array
+    last: Array
 
 
 @kernel
@@ -70,7 +111,7 @@ def _candidates(
         if k >= first and scale * found * (1.0 + excess) >= best * below:
             lowest = min(lowest, k)
             highest = k
-    return lowest, highest
+    return (lowest, highest) if highest else (0, 0)
 
 
 @kernel
@@ -87,28 +128,6 @@ def _expected_f(p: Array, mean: float, ratio: Ratio, first: int, last: int) -> A
 
 
 @kernel
-def _expected_f1_short(p: Array, first: int, last: int) -> Array:
-    """The same for F1 of few items, where plain products lose nothing and need no logarithm."""
-    keep, weights = legendre_nodes((p.size + last + 1) // 2)
-    out, decay, hits = np.empty(last - first + 1), np.empty(keep.size), np.zeros(keep.size)
-    for j in range(keep.size):
-        product = 2.0 * weights[j]
-        for i in range(p.size):
-            product *= (1.0 - p[i]) + p[i] * keep[j]
-        decay[j] = product
-    for k in range(1, last + 1):
-        hit = p[k - 1] if k <= p.size else 0.0
-        total = 0.0
-        for j in range(keep.size):
-            hits[j] += hit / ((1.0 - hit) + hit * keep[j])
-            decay[j] *= keep[j]
-            total += decay[j] * hits[j]
-        if k >= first:
-            out[k - first] = total
-    return out
-
-
-@kernel
 def _expected_union(p: Array, mean: float, first: int, last: int) -> Array:
     found = np.zeros(last + 1)
     running_sum(p[:last], np.zeros((2, 1)), found[1:])
@@ -117,33 +136,19 @@ def _expected_union(p: Array, mean: float, first: int, last: int) -> Array:
     fewest, most = likely_range(max(mean - found[first], 0.0), float(max(p.size - first, 0)))
     nodes = place_nodes(p[first:], 1.0, first + fewest, last + most)
     out = np.empty(last - first + 1)
-    out[0] = found[first] * np.sum(nodes.weights * np.exp(nodes.log_none[0] - first * nodes.times))
+    out[0] = 0.0
+    for j in range(nodes.times.size):
+        power = nodes.log_none[0, j] - first * nodes.times[j]
+        out[0] += found[first] * nodes.weights[j] * np.exp(power)
     walk_union(p[first:last], first, nodes, found[first + 1 :], out[1:])
     return out
-
-
-@kernel
-def _expected(p: Array, mean: float, n_items: int, ratio: Ratio, first: int, last: int) -> Array:
-    """The expected metric of each count from `first`, at least 1, to `last`; 0/0 left out."""
-    if ratio.kind == UNION:
-        return _expected_union(p, mean, first, last)
-    if ratio.kind == F and ratio.b2 == 1.0 and p.size + last <= 2 * MOST_LEGENDRE:
-        return _expected_f1_short(p, first, last)
-    if ratio.kind == F or ratio.kind == FOUND:
-        return _expected_f(p, mean, ratio, first, last)
-    total, out = np.zeros((2, 1)), np.empty(p.size)
-    running_sum(p[:first], total, out)
-    if ratio.kind == SHARE:
-        return np.full(1, total[0, 0] / first)
-    running_sum(1.0 - p[first:], total, out)
-    return np.full(1, (total[0, 0] + (n_items - max(first, p.size))) / n_items)
 
 
 @kernel
 def _stretch(
     p: Array, mean: float, ratio: Ratio, floor: float, min_k: int, max_k: int
 ) -> tuple[int, int]:
-    """The first and last count worth a look, beside predicting nothing; the last 0 if none is."""
+    """The first and last count worth a look, beside predicting nothing; 0 if none is."""
     first, last = max(min_k, 1), min(max_k, p.size)
     if first > last:  # predict more than can be true, or nothing
         return min_k, min_k
@@ -165,77 +170,198 @@ def _stretch(
 @kernel
 def _worth_of_nothing(
     p: Array, mean: float, n_items: int, ratio: Ratio, zero_division: float
-) -> tuple[float, float]:
-    """What predicting nothing is expected to earn, and what anything else earns beside hits."""
+) -> float:
+    """What predicting nothing is expected to earn."""
     if ratio.kind == SHARE:
-        return zero_division, 0.0
+        return zero_division
     if ratio.kind == CELLS:
-        return (n_items - mean) / n_items, 0.0
-    none = zero_division * chance_of_none(p) if zero_division > 0.0 else 0.0
-    return none, none if ratio.kind == FOUND else 0.0  # recall: 0/0 whatever is predicted
+        return (n_items - mean) / n_items
+    return zero_division * chance_of_none(p) if zero_division > 0.0 else 0.0
 
 
 @kernel
-def _best_count(
-    p: Array, n_items: int, ratio: Ratio, zero_division: float, min_k: int, max_k: int
-) -> tuple[int, float, int, float]:
-    """The best count, what it is expected to reach, and the same for the plug-in threshold."""
-    nothing, always = _worth_of_nothing(p, np.sum(p), n_items, ratio, zero_division)
-    lift = LIFT if p.size and p[0] < TINY and ratio.kind < SHARE else 1.0
-    lifted = p * lift if lift > 1.0 else p
-    mean, floor = np.sum(lifted), nothing * lift if min_k == 0 else 0.0
-    first, last = _stretch(lifted, mean, ratio, floor, min_k, max_k)
-    values, best_k, best = np.zeros(0), 0, nothing
-    if 0 < first <= last:
-        values = _expected(lifted, mean, n_items, ratio, first, last) + always * lift
-        enough = np.max(values) * (1.0 - TIE)
-        if min_k > 0 or floor < enough:
-            best_k = first
-            while values[best_k - first] < enough:
-                best_k += 1
-            best = values[best_k - first] / lift
-    half_k = min(max(_reaching(p, ratio, best), min_k), max_k)
-    if half_k == 0:
-        half = nothing
-    elif first <= half_k <= last:
-        half = values[half_k - first] / lift
-    else:
-        half = _expected(lifted, mean, n_items, ratio, half_k, half_k)[0] / lift + always
-    return best_k, best, half_k, half
+def _possible(batches: Batches, batch: int) -> Array:
+    """The probabilities of a batch that are not zero, from high to low."""
+    p = batches.rising[batches.edges[batch] : batches.edges[batch + 1]][::-1]
+    size = p.size
+    while size > 0 and p[size - 1] == 0.0:
+        size -= 1
+    return p[:size]
+
+
+@summing_kernel
+def _total(p: Array) -> float:
+    total = 0.0
+    for i in range(p.size):
+        total += p[i]
+    return total
 
 
 @kernel
-def _reaching(p: Array, ratio: Ratio, best: float) -> int:
-    """How many of the items that can be true reach the plug-in threshold of this score."""
-    a, b, c, d = ratio.cut
-    cut = (a + b * best) / (c + d * best)
-    count = 0
-    while count < p.size and p[count] >= cut:
-        count += 1
-    return count
+def _find_stretches(batches: Batches, rule: Rule, stretches: _Stretches) -> None:
+    ratio = rule.ratio
+    for batch in range(batches.edges.size - 1):
+        p = _possible(batches, batch)
+        lift = LIFT if p.size and p[0] < TINY and ratio.kind < SHARE else 1.0
+        mean, min_k = _total(p), rule.min_k[batch]
+        nothing = _worth_of_nothing(p, mean, batches.n_items, ratio, rule.zero_division)
+        floor = nothing * lift if min_k == 0 and ratio.kind != FOUND else 0.0
+        lifted = p * lift if lift > 1.0 else p
+        first, last = _stretch(lifted, mean * lift, ratio, floor, min_k, rule.max_k[batch])
+        stretches.sizes[batch], stretches.means[batch] = p.size, mean
+        stretches.nothing[batch], stretches.lifts[batch] = nothing, lift
+        stretches.first[batch], stretches.last[batch] = first, last
 
 
 @kernel
-def best_counts(
-    rising: Array,
-    edges: Array,
-    n_items: int,
-    ratio: Ratio,
-    zero_division: float,
-    min_k: Array,
-    max_k: Array,
-    counts: Array,
-    values: Array,
-    half_counts: Array,
-    half_values: Array,
+def _fill_linear(
+    batches: Batches, ratio: Ratio, stretches: _Stretches, starts: Array, out: Array
 ) -> None:
-    """For each batch, whose rising probabilities lie between two edges, the best count and more."""
-    for batch in range(edges.size - 1):
-        p = rising[edges[batch] : edges[batch + 1]][::-1]
-        possible = p.size
-        while possible > 0 and p[possible - 1] == 0.0:
-            possible -= 1
-        found = _best_count(
-            p[:possible], n_items, ratio, zero_division, min_k[batch], min(max_k[batch], n_items)
-        )
-        counts[batch], values[batch], half_counts[batch], half_values[batch] = found
+    """Precision and accuracy, for which one count of each batch is in question."""
+    for batch in range(batches.edges.size - 1):
+        p, k, total = _possible(batches, batch), stretches.first[batch], np.zeros((2, 1))
+        if k == 0:
+            continue
+        for i in range(min(k, p.size)):
+            add_exactly(total, 0, p[i])
+        if ratio.kind == SHARE:
+            out[starts[batch]] = total[0, 0] / k
+            continue
+        for i in range(k, p.size):
+            add_exactly(total, 0, 1.0 - p[i])
+        impossible = batches.n_items - max(k, p.size)
+        out[starts[batch]] = (total[0, 0] + impossible) / batches.n_items
+
+
+@kernel
+def _fill_short(
+    batches: Batches,
+    ratio: Ratio,
+    stretches: _Stretches,
+    reaches: Array,
+    chosen: Array,
+    starts: Array,
+    out: Array,
+) -> None:
+    """The chosen batches, a few at a time side by side.
+
+    Only those of one reach share their nodes, so that no answer depends on the neighbours.
+    """
+    end = 0
+    while end < chosen.size:
+        begin, size, last = end, 0, 0
+        reach = reaches[chosen[begin]]
+        while end < min(begin + LANES, chosen.size) and reaches[chosen[end]] == reach:
+            size = max(size, stretches.sizes[chosen[end]])
+            last = max(last, stretches.last[chosen[end]])
+            end += 1
+        some, p = chosen[begin:end], np.zeros((size, LANES))
+        for lane in range(some.size):
+            falling = _possible(batches, some[lane])
+            for i in range(falling.size):
+                p[i, lane] = falling[i]
+        curve = expected_side_by_side(p, last, reach, ratio)
+        for lane in range(some.size):
+            first, start = stretches.first[some[lane]], starts[some[lane]]
+            for k in range(first, stretches.last[some[lane]] + 1):
+                out[start + k - first] = curve[k - 1, lane]
+
+
+@kernel
+def _pick(floors: Array, first: Array, starts: Array, curve: Array, counts: Array) -> None:
+    """The best count of each batch, the smallest of equals; 0 if its floor is not surpassed."""
+    for batch in range(counts.size):
+        values = curve[starts[batch] : starts[batch + 1]]
+        counts[batch] = 0
+        if values.size:
+            enough = values.max() * (1.0 - TIE)
+            if floors[batch] < enough:
+                counts[batch] = first[batch]
+                while values[counts[batch] - first[batch]] < enough:
+                    counts[batch] += 1
+
+
+@kernel
+def _find_thresholds(
+    batches: Batches, counts: Array, thresholds: Array, at_threshold: Array
+) -> None:
+    for batch in range(counts.size):
+        p, k = _possible(batches, batch), counts[batch]
+        thresholds[batch], at_threshold[batch] = np.inf, 0
+        if k > 0:
+            lowest = p[k - 1] if k <= p.size else 0.0
+            above = min(k, p.size)
+            while above > 0 and p[above - 1] == lowest:
+                above -= 1
+            thresholds[batch], at_threshold[batch] = lowest, k - above
+
+
+@kernel
+def _count_reaching(batches: Batches, thresholds: Array, counts: Array) -> None:
+    """How many of the items that can be true reach the threshold of their batch."""
+    for batch in range(counts.size):
+        p = _possible(batches, batch)
+        counts[batch] = 0
+        while counts[batch] < p.size and p[counts[batch]] >= thresholds[batch]:
+            counts[batch] += 1
+
+
+def best_counts(batches: Batches, rule: Rule) -> BestCounts:
+    """For each batch the best count, and what the plug-in threshold of its score would give."""
+    n_batches = len(batches.edges) - 1
+    whole, real = np.empty((6, n_batches), np.int64), np.empty((4, n_batches))
+    stretches = _Stretches(whole[0], *real[:3], *whole[1:3])
+    _find_stretches(batches, rule, stretches)
+    starts, curve = _within(batches, rule.ratio, stretches)
+    always = stretches.nothing if rule.ratio.kind == FOUND else np.zeros(n_batches)
+    counts, half_counts, at_threshold = whole[3:]
+    floors = np.where(rule.min_k > 0, -np.inf, (stretches.nothing - always) * stretches.lifts)
+    _pick(floors, stretches.first, starts, curve, counts)
+
+    def worth(of: Array) -> Array:
+        """What these counts, one for each batch, are expected to reach."""
+        inside = (of >= stretches.first) & (of <= stretches.last) & (of > 0)
+        values, outside = stretches.nothing.copy(), (of > 0) & ~inside
+        values[inside] = curve[(starts[:-1] + of - stretches.first)[inside]]
+        if outside.any():
+            alone = np.where(outside, of, 0)
+            _, values[outside] = _within(
+                batches, rule.ratio, stretches._replace(first=alone, last=alone)
+            )
+        return np.where(of > 0, values / stretches.lifts + always, stretches.nothing)
+
+    values = worth(counts)
+    a, b, c, d = rule.ratio.cut
+    half_thresholds = (a + b * values) / (c + d * values)
+    _count_reaching(batches, half_thresholds, half_counts)
+    np.clip(half_counts, rule.min_k, rule.max_k, out=half_counts)
+    _find_thresholds(batches, counts, real[3], at_threshold)
+    half = half_thresholds, half_counts, worth(half_counts)
+    return BestCounts(counts, values, real[3], at_threshold, *half)
+
+
+def _within(batches: Batches, ratio: Ratio, stretches: _Stretches) -> tuple[Array, Array]:
+    """Where each batch's stretch starts in the array that follows, the expected metric of each."""
+    first, last, sizes = stretches.first, stretches.last, stretches.sizes
+    starts = np.append(0, np.cumsum(np.where(first > 0, last - first + 1, 0)))
+    curve = np.empty(starts[-1])
+    if ratio.kind >= SHARE:
+        _fill_linear(batches, ratio, stretches, starts, curve)
+        return starts, curve
+    short = (sizes <= MOST_SHORT) & (last <= sizes) & (stretches.lifts == 1.0)
+    if (short & (first > 0)).any():
+        reaches = REACHES * -(-(sizes + last) // REACHES)
+        chosen = np.flatnonzero(short & (first > 0))
+        chosen = chosen[np.argsort(reaches[chosen], kind="stable")]
+        _fill_short(batches, ratio, stretches, reaches, chosen, starts, curve)
+    for batch in np.flatnonzero(~short & (first > 0)):
+        end, lift = batches.edges[batch + 1], stretches.lifts[batch]
+        p = batches.rising[end - sizes[batch] : end][::-1]
+        p = p * lift if lift > 1.0 else p
+        mean = stretches.means[batch] * lift
+        if ratio.kind == UNION:
+            values = _expected_union(p, mean, first[batch], last[batch])
+        else:
+            values = _expected_f(p, mean, ratio, first[batch], last[batch])
+        curve[starts[batch] : starts[batch + 1]] = values
+    return starts, curve

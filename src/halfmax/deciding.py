@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,40 +13,17 @@ from halfmax._inputs import Matrix
 from halfmax._jit import kernel
 from halfmax._progress import Progress, Wanted
 from halfmax._threads import map_blocks, spans
-from halfmax.best_count import best_counts
+from halfmax.best_count import Batches, BestCounts, Rule, best_counts
 from halfmax.decision import Decision
-from halfmax.expected import Ratio, find_ratio
+from halfmax.expected import find_ratio
 from halfmax.metrics import Metric, find_metric
 
 Array = npt.NDArray[Any]
 
-_BLOCK_CELLS = 1 << 20
+_BLOCK_CELLS = 1 << 18
 _BLOCK_STORED = 1 << 18
 _FEWEST_COLUMNS = 8  # of a matrix in rows, so that a line of the cache is not read for one of them
 _LONG = 512  # from here on numpy's sort, called once for each batch, is the faster one
-
-
-class _Rule(NamedTuple):
-    """What is maximised, and how many items each batch must and may have."""
-
-    ratio: Ratio
-    zero_division: float
-    min_k: npt.NDArray[np.int64]
-    max_k: npt.NDArray[np.int64]
-
-    def of(self, batches: slice) -> "_Rule":
-        return self._replace(min_k=self.min_k[batches], max_k=self.max_k[batches])
-
-
-class _Chosen(NamedTuple):
-    """For each batch what is predicted, and what the plug-in threshold would predict."""
-
-    counts: Array
-    values: Array
-    half_counts: Array
-    half_values: Array
-    thresholds: Array
-    at_threshold: Array  # how many of those that are just at the threshold
 
 
 @kernel
@@ -54,22 +31,6 @@ def _sort_short(data: Array, edges: Array) -> None:
     for batch in range(edges.size - 1):
         if edges[batch + 1] - edges[batch] < _LONG:
             data[edges[batch] : edges[batch + 1]].sort()
-
-
-@kernel
-def _find_thresholds(
-    rising: Array, edges: Array, counts: Array, thresholds: Array, at_threshold: Array
-) -> None:
-    for batch in range(edges.size - 1):
-        p, k = rising[edges[batch] : edges[batch + 1]][::-1], counts[batch]
-        if k == 0:
-            thresholds[batch], at_threshold[batch] = np.inf, 0
-            continue
-        lowest = p[k - 1] if k <= p.size else 0.0
-        above = min(k, p.size)
-        while above > 0 and p[above - 1] == lowest:
-            above -= 1
-        thresholds[batch], at_threshold[batch] = lowest + 0.0, k - above
 
 
 @kernel
@@ -161,19 +122,19 @@ def decide(
     average = "binary" if one_batch else average
     batches = _batches(matrix.values, average)
     limits = _options.check_limits(min_k, max_k, batches.shape)
-    rule = _Rule(ratio, zero_division, *limits)
+    rule = Rule(ratio, zero_division, *limits)
     with Progress(progress, "decide: {} batches", batches.shape[0]) as told:
         work = _decide_stored if matrix.is_sparse else _decide_dense
-        chosen, predictions = work(batches, rule, told)
+        best, predictions = work(batches, rule, told)
     return Decision(
         predictions=_as_given(predictions, matrix, average, y_prob),
-        thresholds=chosen.thresholds,
-        expected_score=float(chosen.values.mean()),
-        expected_scores=chosen.values,
-        counts=chosen.counts,
-        half_max_thresholds=_plug_in(ratio, chosen.values),
-        half_max_counts=chosen.half_counts,
-        half_max_scores=chosen.half_values,
+        thresholds=best.thresholds,
+        expected_score=float(best.values.mean()),
+        expected_scores=best.values,
+        counts=best.counts,
+        half_max_thresholds=best.half_thresholds,
+        half_max_counts=best.half_counts,
+        half_max_scores=best.half_values,
         metric=found.name,
         average=average,
         labels=matrix.labels if average == "macro" else None,
@@ -201,71 +162,60 @@ def _as_given(predictions: Any, matrix: Matrix, average: str, given: Any) -> Any
     return kind(predictions)
 
 
-def _plug_in(ratio: Ratio, scores: Array) -> Array:
-    a, b, c, d = ratio.cut
-    return np.asarray((a + b * scores) / (c + d * scores), np.float64)
-
-
-def _choose(rising: Array, edges: Array, n_items: int, rule: _Rule) -> _Chosen:
-    size = len(edges) - 1
-    counts, half_counts, at_threshold = (np.empty(size, np.int64) for _ in range(3))
-    values, half_values, thresholds = (np.empty(size) for _ in range(3))
-    chosen = _Chosen(counts, values, half_counts, half_values, thresholds, at_threshold)
-    best_counts(rising, edges, n_items, *rule, *chosen[:4])
-    _find_thresholds(rising, edges, counts, thresholds, at_threshold)
-    return chosen
-
-
-def _decide_dense(batches: Array, rule: _Rule, told: Progress) -> tuple[_Chosen, Array]:
+def _decide_dense(batches: Array, rule: Rule, told: Progress) -> tuple[BestCounts, Array]:
     n_batches, n_items = batches.shape
     predictions = np.empty(batches.shape, np.int8, order="C" if batches.flags.c_contiguous else "F")
 
-    def work(part: slice) -> tuple[_Chosen, Array]:
+    def work(part: slice) -> tuple[BestCounts, Array]:
         block = np.ascontiguousarray(batches[part], np.float64)
         edges = np.arange(len(block) + 1) * n_items
-        chosen = _choose(np.sort(block, axis=1).ravel(), edges, n_items, rule.of(part))
-        _mark(block, chosen.thresholds, chosen.at_threshold, predictions[part])
-        return chosen, predictions[part]
+        best = best_counts(Batches(np.sort(block).ravel(), edges, n_items), _of(rule, part))
+        _mark(block, best.thresholds, best.at_threshold, predictions[part])
+        return best, predictions[part]
 
     step = max(_FEWEST_COLUMNS, _BLOCK_CELLS // n_items)
-    chosen, _ = _run(work, spans(n_batches, step), told)
-    return chosen, predictions
+    best, _ = _run(work, spans(n_batches, step), told)
+    return best, predictions
 
 
-def _decide_stored(batches: Any, rule: _Rule, told: Progress) -> tuple[_Chosen, Any]:
+def _decide_stored(batches: Any, rule: Rule, told: Progress) -> tuple[BestCounts, Any]:
     n_batches, n_items = batches.shape
 
-    def work(part: slice) -> tuple[_Chosen, Array]:
+    def work(part: slice) -> tuple[BestCounts, Array]:
         edges = batches.indptr[part.start : part.stop + 1]
         stored = slice(edges[0], edges[-1])
         data, indices = batches.data[stored], batches.indices[stored]
         edges = edges - edges[0]
-        chosen = _choose(_sorted(data, edges), edges, n_items, rule.of(part))
-        ends = np.append(0, np.cumsum(chosen.counts))
+        best = best_counts(Batches(_sorted(data, edges), edges, n_items), _of(rule, part))
+        ends = np.append(0, np.cumsum(best.counts))
         places = np.empty(ends[-1], indices.dtype)
-        limits = chosen.thresholds, chosen.at_threshold
+        limits = best.thresholds, best.at_threshold
         _mark_stored(data, indices, edges, *limits, ends, places)
-        return chosen, places
+        return best, places
 
     step = max(1, _BLOCK_STORED * n_batches // max(1, batches.nnz))
-    chosen, places = _run(work, spans(n_batches, step), told)
+    best, places = _run(work, spans(n_batches, step), told)
     indices = np.concatenate(places)
-    ends = np.append(0, np.cumsum(chosen.counts))
+    ends = np.append(0, np.cumsum(best.counts))
     ones = np.ones(len(indices), np.int8)
-    return chosen, sparse.csr_array((ones, indices, ends), shape=batches.shape)
+    return best, sparse.csr_array((ones, indices, ends), shape=batches.shape)
 
 
 def _run(
-    work: Callable[[slice], tuple[_Chosen, Array]], parts: list[slice], told: Progress
-) -> tuple[_Chosen, list[Array]]:
+    work: Callable[[slice], tuple[BestCounts, Array]], parts: list[slice], told: Progress
+) -> tuple[BestCounts, list[Array]]:
     """All parts, on all cores; an interruption waits for those that run and drops the rest."""
-    chosen, others = [], []
+    best, others = [], []
     with closing(map_blocks(work, parts)) as results:
         for one, other in results:
-            chosen.append(one)
+            best.append(one)
             others.append(other)
             told.advance(len(one.counts))
-    return _Chosen(*map(np.concatenate, zip(*chosen, strict=True))), others
+    return BestCounts(*map(np.concatenate, zip(*best, strict=True))), others
+
+
+def _of(rule: Rule, part: slice) -> Rule:
+    return rule._replace(min_k=rule.min_k[part], max_k=rule.max_k[part])
 
 
 def _sorted(data: Array, edges: Array) -> Array:

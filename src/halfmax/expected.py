@@ -70,7 +70,7 @@ class Nodes(NamedTuple):
 
 
 @kernel
-def _add(total: Array, j: int, value: float) -> None:
+def add_exactly(total: Array, j: int, value: float) -> None:
     """Kahan's sum: row 0 holds the sum, row 1 what rounding has added to it."""
     value -= total[1, j]
     new = total[0, j] + value
@@ -90,6 +90,15 @@ def likely_range(mean: float, most: float) -> tuple[float, float]:
 
 
 @kernel
+def _decays(rate: float, times: Array) -> Array:
+    # Array expressions take seconds to compile, loops a fraction.
+    out = np.empty(times.size)
+    for j in range(times.size):
+        out[j] = np.exp(-rate * times[j])
+    return out
+
+
+@kernel
 def add_log_none(p: Array, keep: Array, lose: Array, sign: float, total: Array) -> None:
     """Add the logarithms of ``1 - p + p keep`` for these falling probabilities.
 
@@ -101,10 +110,11 @@ def add_log_none(p: Array, keep: Array, lose: Array, sign: float, total: Array) 
     i = 0
     while i < end and p[i] * lose[size - 1] > _HEAVY:
         for j in range(size):
-            _add(total, j, sign * np.log((1.0 - p[i]) + p[i] * keep[j]))
+            add_exactly(total, j, sign * np.log((1.0 - p[i]) + p[i] * keep[j]))
         i += 1
     while i < end and p[i] > 0.0:
-        gone[:] = 0.0
+        for j in range(size):
+            gone[j] = 0.0
         stop = min(i + 2 * _BLOCK, end)
         while i < stop and gone[size - 1] <= _HEAVY:
             hit = p[i]
@@ -112,7 +122,7 @@ def add_log_none(p: Array, keep: Array, lose: Array, sign: float, total: Array) 
                 gone[j] += hit * lose[j] * (1.0 - gone[j])
             i += 1
         for j in range(size):
-            _add(total, j, sign * np.log1p(-gone[j]))
+            add_exactly(total, j, sign * np.log1p(-gone[j]))
 
 
 @kernel
@@ -121,13 +131,14 @@ def add_hits(p: Array, keep: Array, hits: Array) -> None:
     size = keep.size
     local = np.empty(size)
     for begin in range(0, p.size, _BLOCK):
-        local[:] = 0.0
+        for j in range(size):
+            local[j] = 0.0
         for i in range(begin, min(begin + _BLOCK, p.size)):
             hit, miss = p[i], 1.0 - p[i]
             for j in range(size):
                 local[j] += hit / (miss + hit * keep[j])
         for j in range(size):
-            _add(hits, j, local[j])
+            add_exactly(hits, j, local[j])
 
 
 @kernel
@@ -136,8 +147,9 @@ def place_nodes(p: Array, b2: float, lo: float, hi: float) -> Nodes:
     times, weights = np.empty(MOST_NODES), np.empty(MOST_NODES)
     size = fill_nodes(lo, hi, times, weights)
     times, weights = times[:size], weights[:size]
-    keep, lose = np.exp(-b2 * times), -np.expm1(-b2 * times)
-    log_none = np.zeros((2, size))
+    keep, lose, log_none = np.empty(size), np.empty(size), np.zeros((2, size))
+    for j in range(size):
+        keep[j], lose[j] = np.exp(-b2 * times[j]), -np.expm1(-b2 * times[j])
     add_log_none(p, keep, lose, 1.0, log_none)
     return Nodes(times, keep, lose, weights, log_none)
 
@@ -171,14 +183,14 @@ def walk_f(
     p: Array, done: int, scale: float, rate: float, lo: float, nodes: Nodes, hits: Array, out: Array
 ) -> None:
     """Expected F after each of these items, of which `done` others are predicted already."""
-    step = np.exp(-rate * nodes.times)
+    step = _decays(rate, nodes.times)
     local, decay = np.empty(step.size), np.empty(step.size)
     for begin in range(0, p.size, _BLOCK):
         part = p[begin : begin + _BLOCK]
         k = done + begin + 1.0
         size = living_nodes(rate * k + lo, nodes.times)
-        local[:size] = 0.0
         for j in range(size):
+            local[j] = 0.0
             power = nodes.log_none[0, j] - (rate * k) * nodes.times[j]
             decay[j] = scale * nodes.weights[j] * nodes.keep[j] * np.exp(power)
         _one_by_one(
@@ -191,7 +203,7 @@ def walk_f(
             out[begin : begin + part.size],
         )
         for j in range(size):
-            _add(hits, j, local[j])
+            add_exactly(hits, j, local[j])
 
 
 @summing_kernel
@@ -214,7 +226,7 @@ def walk_union(p: Array, done: int, nodes: Nodes, found: Array, out: Array) -> N
     The nodes' product is over the items not yet predicted, which are independent of those that are:
     ``E[S / (k + T - S)] = E[S] * E[1 / (k + number true among the rest)]``.
     """
-    step = np.exp(-nodes.times)
+    step = _decays(1.0, nodes.times)
     decay = np.empty(step.size)
     for begin in range(0, p.size, _BLOCK):
         part = p[begin : begin + _BLOCK]
@@ -233,7 +245,7 @@ def walk_union(p: Array, done: int, nodes: Nodes, found: Array, out: Array) -> N
 def running_sum(values: Array, total: Array, out: Array) -> None:
     """Sums of the first, the first two, ... values, rounded once."""
     for i in range(values.size):
-        _add(total, 0, values[i])
+        add_exactly(total, 0, values[i])
         out[i] = total[0, 0]
 
 
