@@ -23,6 +23,7 @@ Array = npt.NDArray[Any]
 _BLOCK_CELLS = 1 << 18
 _BLOCK_STORED = 1 << 18
 _FEWEST_COLUMNS = 8  # of a matrix in rows, so that a line of the cache is not read for one of them
+_MOST_PADDING = 2
 _LONG = 512  # from here on numpy's sort, called once for each batch, is the faster one
 
 
@@ -31,6 +32,13 @@ def _sort_short(data: Array, edges: Array) -> None:
     for batch in range(edges.size - 1):
         if edges[batch + 1] - edges[batch] < _LONG:
             data[edges[batch] : edges[batch + 1]].sort()
+
+
+@kernel
+def _spread(data: Array, edges: Array, out: Array) -> None:
+    for batch in range(edges.size - 1):
+        for e in range(edges[batch], edges[batch + 1]):
+            out[batch, e - edges[batch]] = data[e]
 
 
 @kernel
@@ -186,7 +194,7 @@ def _decide_stored(batches: Any, rule: Rule, told: Progress) -> tuple[BestCounts
         stored = slice(edges[0], edges[-1])
         data, indices = batches.data[stored], batches.indices[stored]
         edges = edges - edges[0]
-        best = best_counts(Batches(_sorted(data, edges), edges, n_items), _of(rule, part))
+        best = best_counts(Batches(*_sorted(data, edges), n_items), _of(rule, part))
         ends = np.append(0, np.cumsum(best.counts))
         places = np.empty(ends[-1], indices.dtype)
         limits = best.thresholds, best.at_threshold
@@ -218,10 +226,17 @@ def _of(rule: Rule, part: slice) -> Rule:
     return rule._replace(min_k=rule.min_k[part], max_k=rule.max_k[part])
 
 
-def _sorted(data: Array, edges: Array) -> Array:
-    """A copy with each batch sorted."""
+def _sorted(data: Array, edges: Array) -> tuple[Array, Array]:
+    """A copy with each batch sorted, and the edges between them."""
+    lengths = np.diff(edges)
+    longest = lengths.max()
+    if longest * len(lengths) <= _MOST_PADDING * len(data):  # numpy sorts rows of a matrix fastest
+        padded = np.zeros((len(lengths), longest))
+        _spread(data, edges, padded)
+        padded.sort(axis=1)
+        return padded.ravel(), np.arange(len(lengths) + 1) * longest
     rising = data.astype(np.float64)
     _sort_short(rising, edges)
     for batch in np.flatnonzero(np.diff(edges) >= _LONG):
         rising[edges[batch] : edges[batch + 1]].sort()
-    return rising
+    return rising, edges
