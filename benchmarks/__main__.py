@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import halfmax as hm
-from benchmarks import data, peers
+from benchmarks import data, deciding, peers
 from benchmarks.measure import fresh_process, peak_extra_bytes, seconds
 
 HERE = Path(__file__).parent
@@ -125,11 +125,46 @@ def start_rows():
     first = "import halfmax, numpy as np; r = np.random.default_rng(0); "
     first += "y = r.random(1000) < 0.1; halfmax.tune(y, r.random(1000) + y)"
     hm.tune([0, 1], [0.1, 0.2])
+    decide = first.replace("tune(y, r.random(1000) + y)", "decide(r.random(1000))")
+    hm.decide(np.random.default_rng(0).random(1000))
     return [
         ("import halfmax", fresh_process("import halfmax")),
         ("import and tune 1,000 rows, kernels in the cache", fresh_process(first)),
+        ("import and decide 1,000 items, kernels in the cache", fresh_process(decide)),
         ("of that, starting Python and importing numpy", fresh_process("import numpy")),
     ]
+
+
+def speed_table(rows):
+    yield "| task | halfmax | what else | takes | halfmax is |\n|---|---|---|---|---|"
+    for name, ours, other, theirs in rows:
+        ratio = f"{theirs / ours:.0f} times faster" if theirs >= 10 * ours else ""
+        if not ratio:
+            ratio = f"{theirs / ours:.1f} times faster"
+        if theirs < ours:
+            ratio = f"{ours / theirs:.1f} times as long"
+        yield f"| {name} | {_digits(ours)} s | {other} | {_digits(theirs)} s | {ratio} |"
+
+
+def _digits(seconds):
+    return f"{seconds:.3f}" if seconds >= 0.01 else f"{seconds:.5f}"
+
+
+def decision_report():
+    yield "\n## Decisions without labels\n"
+    rows = [*deciding.single_rows(), *deciding.matrix_rows(), *deciding.joint_rows()]
+    yield from speed_table(rows)
+    yield f"\n{deciding.sparse_note()}. {deciding.memory_note()}.\n"
+    yield "Short rows, F1, rows a second on one core, everything of `decide` against the published"
+    yield "algorithm's kernel alone, worked 128 rows side by side:\n"
+    yield "| length | decide | published, O(n^2) |\n|---|---|---|"
+    for length, ours, theirs in deciding.short_rows():
+        yield f"| {length} | {ours:,.0f} | {theirs:,.0f} |"
+    growth = list(deciding.growth_rows())
+    (HERE / "deciding.json").write_text(json.dumps(growth) + "\n")
+    yield "\n| task | n | seconds |\n|---|---|---|"
+    for name, size, took in growth:
+        yield f"| {name} | {size:,} | {took:.6f} |"
 
 
 def report():
@@ -140,13 +175,9 @@ def report():
         f"{cores} cores, {memory:.0f} GiB, {platform.machine()}, Python "
         f"{platform.python_version()}, numpy {np.__version__}; best of several runs, all at once.\n"
     )
-    yield "## Speed\n\n| task | halfmax | what else | takes | halfmax is |\n|---|---|---|---|---|"
+    yield "## Speed\n"
     dense, note = dense_rows()
-    for name, ours, other, theirs in [*binary_rows(), *dense, *sparse_rows()]:
-        ratio = f"{theirs / ours:.0f} times faster"
-        if theirs < ours:
-            ratio = f"{ours / theirs:.1f} times as long"
-        yield f"| {name} | {ours:.3f} s | {other} | {theirs:.3f} s | {ratio} |"
+    yield from speed_table([*binary_rows(), *dense, *sparse_rows()])
     yield f"\nDense macro: {note}.\n"
     yield "## Growth\n\n| task | entries | seconds | nanoseconds an entry |\n|---|---|---|---|"
     growth = growth_rows()
@@ -167,6 +198,7 @@ def report():
             f"| {name} | {true.sum()} of {len(true)} | {gap:.4f} "
             f"| {(best - reached).mean():.4f} | {took:.3f} |"
         )
+    yield from decision_report()
     yield "\n## Start\n\n| what | seconds |\n|---|---|"
     for name, took in start_rows():
         yield f"| {name} | {took:.2f} |"

@@ -311,12 +311,11 @@ def expected_curve(
     falling = np.sort(values.astype(np.float64, copy=False))[::-1]
     with Progress(progress, "expected_curve: {} items", len(falling)) as told:
         curve = _curve(falling, ratio, told.advance)
-    if ratio.kind == FOUND:
-        curve += zero_division * chance_of_none(falling)
-    elif ratio.kind == SHARE:
+    if ratio.kind == SHARE:
         curve[0] = zero_division
-    elif ratio.kind != CELLS:
-        curve[0] = zero_division * chance_of_none(falling)
+    elif ratio.kind != CELLS and zero_division > 0.0:
+        none = zero_division * chance_of_none(falling)
+        curve[: None if ratio.kind == FOUND else 1] += none  # recall: whatever is predicted
     return curve
 
 
