@@ -9,6 +9,7 @@ from matplotlib import pyplot as plt
 
 import halfmax as hm
 from halfmax.demo import score_tumours
+from halfmax.reciprocal import exponential_sum
 
 HERE = Path(__file__).parent
 IMAGES = HERE.parent / "docs" / "images"
@@ -82,6 +83,97 @@ def growth(ax):
     ax.legend(frameon=False)
 
 
+def expected_curve(ax):
+    """The expected F1 of every count of one batch, the best one, and the plug-in rule."""
+    p = np.random.default_rng(5).beta(0.6, 1.2, 40)
+    curve, d = hm.expected_curve(p), hm.decide(p)
+    ax.plot(curve, color=BLUE, marker=".", linewidth=1.2)
+    k, plug_in = int(d.counts[0]), int(d.half_max_counts[0])
+    ax.plot(k, curve[k], "o", color=BLUE, markersize=8)
+    ax.plot(plug_in, curve[plug_in], "s", color=ORANGE, markersize=7, fillstyle="none")
+    ax.annotate(
+        f"decide: k = {k}, p >= {d.threshold:.3f}\nexpected F1 = {curve[k]:.4f}",
+        (k, curve[k]),
+        xytext=(k - 3, 0.3),
+        arrowprops={"arrowstyle": "-", "color": BLUE},
+        color=BLUE,
+    )
+    ax.annotate(
+        f"half-max: k = {plug_in}, p >= {d.half_max_thresholds[0]:.3f}",
+        (plug_in, curve[plug_in]),
+        xytext=(plug_in - 2, curve[k] + 0.05),
+        arrowprops={"arrowstyle": "-", "color": ORANGE},
+        color=ORANGE,
+    )
+    ax.set(
+        xlabel="k, items predicted",
+        ylabel="expected F1",
+        ylim=(0, 0.85),
+        title="A batch of 40 items",
+    )
+
+
+def theorem_two(ax):
+    """How far the lowest probability predicted lies from half the best F1."""
+    rng = np.random.default_rng(0)
+    sizes = 2 ** np.arange(2, 15)
+    apart, lost = [], []
+    for size in sizes:
+        d = hm.decide(rng.random((400, size)) ** 2, average="samples")
+        apart.append(np.abs(d.thresholds - d.half_max_thresholds).mean())
+        lost.append((d.expected_scores - d.half_max_scores).mean())
+    for values, slope, colour, mark, name in (
+        (apart, -1, BLUE, "o", "threshold - F*/2"),
+        (lost, -2, ORANGE, "s", "expected F1 lost by F*/2"),
+    ):
+        ax.loglog(sizes, values, marker=mark, color=colour, label=name)
+        guide = values[-1] * (sizes / sizes[-1]) ** float(slope)
+        ax.loglog(sizes, guide, ":", color=colour, linewidth=1)
+    ax.set(xlabel="n, items in the batch", title="Theorem 2 on finite batches (dotted: 1/n, 1/n^2)")
+    ax.legend(frameon=False)
+
+
+def step_error(ax):
+    """The largest relative error of 1/x against the step of the rule."""
+    steps = np.linspace(0.18, 0.6, 60)
+    for ratio, colour, dash in ((1, GREEN, "-"), (1e3, BLUE, "--"), (1e6, ORANGE, "-.")):
+        x = np.geomspace(1.0, ratio, 200)
+        errors = []
+        for step in steps:
+            y = np.arange(-3.65, 45.0, step)
+            times = np.exp(y + 1.5 - np.exp(-y)) / ratio
+            weights = step * times * (1.0 + np.exp(-y))
+            errors.append(np.abs(x * (weights * np.exp(-np.outer(x, times))).sum(axis=1) - 1).max())
+        ax.semilogy(steps, errors, dash, color=colour, label=f"hi / lo = {ratio:,.0f}")
+    ax.semilogy(steps, np.exp(-(np.pi**2) / steps), ":", color=GREY, label="without the bend")
+    ax.axvline(0.22, color="black", linewidth=1)
+    ax.text(0.225, 1e-3, "h = 0.22")
+    ax.set(ylim=(1e-17, 1), xlabel="h, step of the rule", title="Largest relative error of 1/x")
+    ax.legend(frameon=False, loc="lower right")
+
+
+def node_count(ax):
+    """How many nodes a range of denominators needs."""
+    ratios = np.geomspace(1, 1e8, 60)
+    ax.semilogx(ratios, [len(exponential_sum(1, r)[0]) for r in ratios], color=BLUE)
+    ax.set(xlabel="hi / lo", ylabel="nodes", ylim=(0, 130), title="Nodes for a range lo to hi")
+
+
+def linear(ax):
+    """Seconds against n for decisions and the published algorithm, measured by ``make bench``."""
+    rows = json.loads((HERE / "deciding.json").read_text())
+    for name, colour, mark in (
+        ("O(n^2), published", ORANGE, "s"),
+        ("expected_curve", GREEN, "^"),
+        ("decide", BLUE, "o"),
+        ("np.sort", GREY, "."),
+    ):
+        sizes, took = zip(*[(size, t) for what, size, t in rows if what == name], strict=True)
+        ax.loglog(sizes, took, marker=mark, color=colour, label=name)
+    ax.set(xlabel="n, items in the batch", ylabel="seconds", title="Exact expected F1")
+    ax.legend(frameon=False)
+
+
 def save(name, *drawings):
     """Draw side by side and write a PNG."""
     figure, axes = plt.subplots(1, len(drawings), figsize=(5 * len(drawings), 3.6), squeeze=False)
@@ -98,3 +190,6 @@ if __name__ == "__main__":
     IMAGES.mkdir(parents=True, exist_ok=True)
     save("half-max.png", half_max, tumours)
     save("growth.png", growth)
+    save("expected-curve.png", expected_curve, theorem_two)
+    save("reciprocal.png", step_error, node_count)
+    save("linear.png", linear)
