@@ -145,7 +145,7 @@ def step_error(ax):
             weights = step * times * (1.0 + np.exp(-y))
             errors.append(np.abs(x * (weights * np.exp(-np.outer(x, times))).sum(axis=1) - 1).max())
         ax.semilogy(steps, errors, dash, color=colour, label=f"hi / lo = {ratio:,.0f}")
-    ax.semilogy(steps, np.exp(-(np.pi**2) / steps), ":", color=GREY, label="without the bend")
+    ax.semilogy(steps, np.exp(-(np.pi**2) / steps), ":", color=GREY, label="exp(-pi^2 / h)")
     ax.axvline(0.22, color="black", linewidth=1)
     ax.text(0.225, 1e-3, "h = 0.22")
     ax.set(ylim=(1e-17, 1), xlabel="h, step of the rule", title="Largest relative error of 1/x")

@@ -130,8 +130,22 @@ BAD = [
     ("negative p_empty", joint(p_empty=-0.1), ValueError, r"p_empty must be from 0 to 1"),
     ("a word for p_empty", joint(p_empty="none"), TypeError, r"p_empty must be numbers"),
     ("two for one", joint(p_empty=[0.4, 0.4]), ValueError, r"each of the 1 instances.*\(2,\)"),
-    ("one for two", joint([Q, Q], 0.4), ValueError, r"each of the 2 instances; got shape \(\)"),
+    ("too much without p_empty", joint([[0.9], [0.9]], None), ValueError, r"they make 1.8"),
     ("flat q", joint([0.5, 0.5]), ValueError, r"items x sizes.*got 1, shape \(2,\)"),
+    (
+        "labels first",
+        lambda: hm.decide([0, 1, 1], np.array(P)),
+        ValueError,
+        r"got ndarray of 3; labels go to tune and score: decide and expected_curve take prob",
+    ),
+    ("an average for a metric", decide(metric="samples"), ValueError, r"average='samples'"),
+    (
+        "a list of two-column arrays",
+        decide(np.full((4, 3, 2), 0.5)),
+        ValueError,
+        r"shape \(4, 3, 2\); .*np.column_stack\(\[p\[:, 1\] for p",
+    ),
+    ("rounded above one", decide([1 + 1e-9]), ValueError, r"np.clip\(y_prob, 0, 1\)"),
     ("deep q", joint([[Q]]), ValueError, r"items x sizes.*got 4"),
     ("ragged q", joint([[0.5], [0.1, 0.2]]), ValueError, r"q must have rows of equal length"),
     ("q of words", joint([["a"]]), TypeError, r"q must be numbers"),
@@ -167,6 +181,27 @@ def test_bad_input_gets_a_clear_error(call, error, message):
 def test_a_decision_for_many_batches_has_no_single_threshold():
     with pytest.raises(AttributeError, match=r"each of the 2 batches.*\.thresholds"):
         _ = hm.decide(P2).threshold
+
+
+def test_one_classifiers_two_columns_are_warned_of():
+    p = np.random.default_rng(0).random(30)
+    with pytest.warns(hm.HalfmaxWarning, match=r"pass its positive class, y_prob\[:, 1\]"):
+        hm.decide(np.column_stack([1 - p, p]))
+    hm.decide(np.column_stack([1 - p, p]) * 0.9)
+
+
+def test_p_empty_may_be_left_out_or_be_one_for_all():
+    expected = hm.decide_joint(Q, 0.4, zero_division=1.0)
+    draws = [[1, 0]] * 2 + [[0, 1]] * 3 + [[1, 1]] + [[0, 0]] * 4
+    for d in (
+        hm.decide_joint(Q, zero_division=1.0),
+        hm.decide_joint([Q, Q], 0.4, zero_division=1.0),
+        hm.decide_joint(
+            hm.joint_from_samples([[1, 0]] * 2 + [[0, 1]] * 3 + [[1, 1]] + [[0, 0]] * 4),
+            zero_division=1.0,
+        ),
+    ):
+        assert abs(d.expected_score - expected.expected_score) < 1e-12
 
 
 def test_estimates_may_miss_their_sums_by_rounding():

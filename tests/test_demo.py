@@ -23,6 +23,16 @@ def test_the_label_without_signal_floods_macro_and_vanishes_in_micro(capsys):
     assert micro == 0
 
 
+def test_decisions_without_labels_do_about_as_well_as_expected(capsys):
+    demo.main()
+    rows = capsys.readouterr().out.split("No labels", 1)[1]
+    found = re.findall(r"(\S+ F1) +[\d,]+ +([\d.]+) +([\d.]+) +([\d.]+)", rows)
+    assert [name for name, *_ in found] == ["macro F1", "micro F1", "per-instance F1"]
+    for _, expected, truth, at_half in found:
+        assert abs(float(truth) - float(expected)) < 0.06
+        assert float(truth) > float(at_half)
+
+
 def test_kernels_compile_where_nothing_can_be_cached(monkeypatch):
     compile_kernel = numba.njit
 

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from halfmax._errors import HalfmaxWarning
     from halfmax.deciding import decide
+    from halfmax.deciding_jointly import JointDecision, decide_joint
     from halfmax.decision import Decision
     from halfmax.expected import expected_curve
     from halfmax.grid import Grid
-    from halfmax.joint import JointDecision, decide_joint, joint_from_samples
+    from halfmax.joint import joint_from_samples
     from halfmax.metrics import FBeta, LinearFractional, Metric
     from halfmax.scoring import score
     from halfmax.staircase import Staircase
@@ -52,13 +53,13 @@ _HOME = {
     "FBeta": "metrics",
     "Grid": "grid",
     "HalfmaxWarning": "_errors",
-    "JointDecision": "joint",
+    "JointDecision": "deciding_jointly",
     "LinearFractional": "metrics",
     "Metric": "metrics",
     "Staircase": "staircase",
     "Thresholds": "thresholds",
     "decide": "deciding",
-    "decide_joint": "joint",
+    "decide_joint": "deciding_jointly",
     "expected_curve": "expected",
     "joint_from_samples": "joint",
     "score": "scoring",

@@ -5,6 +5,7 @@ Dense scores stay where they are unless their type has to change; sparse ones be
 """
 
 import math
+import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -13,12 +14,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from halfmax import _frames
+from halfmax._errors import HalfmaxWarning
 from halfmax._options import Labels, check_labels, match_labels
 from halfmax._threads import map_blocks, spans
 
 Array = npt.NDArray[Any]
 _SHAPES = {1: "one classifier", 2: "rows x labels"}
 _BLOCK_CELLS = 1 << 22
+_ROUNDING = 1e-6
+_TELLING = 20  # rows; fewer may be what they are by chance
 _HEAVIEST = 1e100  # metrics multiply sums of weights by beta squared, which must stay finite
 
 
@@ -104,8 +108,13 @@ def open_matrix(values: Any, name: str, shapes: Mapping[int, str] = _SHAPES) -> 
     _check_kind(array.dtype, name)
     if array.ndim not in shapes:
         known = " or ".join(f"{size} ({what})" for size, what in shapes.items())
+        hint = ""
+        if array.ndim == 3 and array.shape[2] == 2:
+            hint = (
+                "; of a list of predict_proba results take np.column_stack([p[:, 1] for p in it])"
+            )
         raise ValueError(
-            f"{name} must have {known} dimensions; got {array.ndim}, shape {array.shape}"
+            f"{name} must have {known} dimensions; got {array.ndim}, shape {array.shape}{hint}"
         )
     _check_size(array.shape, name)
     if not array.dtype.isnative:
@@ -137,11 +146,28 @@ def open_probabilities(values: Any, name: str) -> Matrix:
     stored = matrix.values.data if matrix.is_sparse else matrix.values
     if stored.size and not (stored.min() >= 0 and stored.max() <= 1):  # NaN fails both
         place, value = _first_place(matrix, ~((stored >= 0) & (stored <= 1)))
+        hint = "scores of any other kind go, with labels, to tune"
+        if -_ROUNDING <= value <= 1.0 + _ROUNDING:
+            hint = f"if rounding did that, use np.clip({name}, 0, 1); {hint}"
         raise ValueError(
             f"{name} must be probabilities, from 0 to 1; {name}[{place}] is {value}. Expectations "
-            "need calibrated probabilities; scores of any other kind go, with labels, to tune"
+            f"need calibrated probabilities; {hint}"
         )
+    _warn_of_two_classes(stored, name)
     return matrix
+
+
+def _warn_of_two_classes(probabilities: Array, name: str) -> None:
+    """Two columns that always add up to 1 are one classifier's predict_proba."""
+    if probabilities.shape[1:] != (2,) or len(probabilities) < _TELLING:
+        return
+    if np.abs(probabilities.sum(axis=1) - 1.0).max() < _ROUNDING:
+        warnings.warn(
+            f"the two columns of {name} add up to 1 in every row, like predict_proba of one "
+            f"classifier: pass its positive class, {name}[:, 1]",
+            HalfmaxWarning,
+            stacklevel=4,
+        )
 
 
 def check_binary(matrix: Matrix, name: str) -> Any:
@@ -315,7 +341,7 @@ def _refuse_not_binary(matrix: Matrix, name: str) -> NoReturn:
     hint = "Compare with the positive class first, as in y == positive"
     if math.isnan(value):
         hint = "Drop or fill what is missing first"
-    elif value != int(value):
+    elif value != int(value) and name in ("y_true", "y_pred"):
         hint = "Were truth and scores swapped? Scores become predictions with Thresholds.predict"
     raise ValueError(
         f"{name} must hold only 0 and 1 (or False and True); {name}[{place}] is {value}. {hint}"

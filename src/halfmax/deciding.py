@@ -102,20 +102,24 @@ def decide(
         ``"f1"``, any ``"f<beta>"`` or `FBeta`, ``"jaccard"``, ``"precision"``, ``"recall"`` or
         ``"accuracy"``.
     average : {"macro", "micro", "samples"}
-        What a batch is: each column, the whole matrix, or each row.
+        What a batch is: each column, the whole matrix, or each row. To tag documents, each with
+        its own labels, it is ``"samples"``: under ``"macro"`` the documents of a label compete.
     zero_division : float
         What 0/0 earns, 0 to 1: predicting nothing when nothing is true has that F.
     min_k, max_k : int, or one for each batch
-        Predict at least and at most so many items of each batch.
+        Predict at least and at most so many items of each batch: labels of a row under
+        ``"samples"``, rows of a label under ``"macro"``. If more must be predicted than can be
+        true, items of probability 0 are, in the order in which they come.
     progress
         ``True`` for a line on stderr, or a function that is told ``(done, total)`` in batches.
 
     Returns
     -------
     Decision
-        With ``predictions`` in the container of the input, ``thresholds``, ``expected_score``, and
-        beside them what the plug-in threshold, half of the best F1, would give. Equal probabilities
-        are predicted in the order in which they come; among equally good counts the smallest wins.
+        With ``predictions`` in the container of the input (CSR if sparse), ``thresholds``,
+        ``expected_score``, and beside them what the plug-in threshold, half of the best F1, would
+        give. Equal probabilities are predicted in the order in which they come; among equally good
+        counts, equal up to 1e-14, the smallest wins.
 
     >>> d = decide([0.1, 0.7, 0.4, 0.05])
     >>> d.predictions.tolist(), d.threshold, round(d.expected_score, 4)

@@ -25,8 +25,9 @@ class Decision:
     predictions
         0/1 as int8, in the container and shape of the probabilities.
     thresholds : ndarray, one for each batch
-        The lowest probability predicted; ``+inf`` where nothing is. Where only the first of several
-        equal probabilities are predicted, comparing with the threshold would predict all of them.
+        The lowest probability predicted; ``+inf`` where nothing is. Compare rows with
+        ``thresholds[:, None]``. Where only the first of several equal probabilities are predicted,
+        a comparison would predict all of them; and a threshold belongs to its batch: decide anew.
     expected_score : float
         The mean of `expected_scores`.
     expected_scores, counts : ndarray, one for each batch
@@ -92,9 +93,9 @@ class Decision:
                 "predicted": self.counts,
                 "threshold": self.thresholds,
                 "expected": self.expected_scores,
-                "half-max threshold": self.half_max_thresholds,
-                "half-max predicted": self.half_max_counts,
-                "half-max expected": self.half_max_scores,
+                "half_max_threshold": self.half_max_thresholds,
+                "half_max_predicted": self.half_max_counts,
+                "half_max_expected": self.half_max_scores,
                 "difference": self.expected_scores - self.half_max_scores,
             }
         )

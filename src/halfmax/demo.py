@@ -12,6 +12,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from halfmax.deciding import decide
 from halfmax.scoring import score
 from halfmax.table import Table
 from halfmax.thresholds import Thresholds
@@ -41,7 +42,7 @@ class Scored(NamedTuple):
 
 
 def main() -> None:
-    """Tune one classifier, then a multilabel one for each average, and print what changed."""
+    """Tune one classifier, then a multilabel one for each average; then decide without labels."""
     print("One classifier: which tumours are malignant? (three features only, to make it hard)\n")
     tumours = score_tumours()
     tuned = tune(tumours.truth, tumours.scores, labels=["malignant"])
@@ -64,6 +65,11 @@ def main() -> None:
         "\nThese scores are those of the data tuned on; new data will show less, "
         "above all for rare labels."
     )
+
+    print("\n\nNo labels: the same probabilities, decided without a look at the truth\n")
+    print(_without_labels(digits), end="\n\n")
+    print("decide() maximises what is expected of this very batch; the truth, asked afterwards,")
+    print("agrees as far as the probabilities are calibrated.")
 
 
 def score_tumours() -> Scored:
@@ -108,6 +114,26 @@ def _side_by_side(results: dict[str, Thresholds]) -> Table:
         stacked = np.column_stack([table[name] for table in tables]).ravel()
         columns["F1" if name == "score" else name] = _rounded(stacked)
     return Table(columns)
+
+
+def _without_labels(data: Scored) -> Table:
+    """What is expected of the decisions for each average, and what the truth says of them."""
+    decisions = {
+        average: decide(data.scores, average=average) for average in ("macro", "micro", "samples")
+    }
+    at_half = (data.scores >= 0.5).astype(np.int8)
+    return Table(
+        {
+            "best for": [_NAMES[average] for average in decisions],
+            "predicted": [int(d.counts.sum()) for d in decisions.values()],
+            "expected": _rounded(np.array([d.expected_score for d in decisions.values()])),
+            "the truth": [
+                round(score(data.truth, d.predictions, average=average), 3)
+                for average, d in decisions.items()
+            ],
+            "at 0.5": [round(score(data.truth, at_half, average=name), 3) for name in decisions],
+        }
+    )
 
 
 def _rounded(values: Array) -> list[Any]:

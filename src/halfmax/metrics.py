@@ -177,9 +177,15 @@ def find_metric(metric: str | Metric) -> Metric:
         hint = "; wrap your function: halfmax.Metric('its name', function of tp, fp, fn, tn)"
     elif isinstance(metric, str) and metric != metric.strip().lower():
         hint = "; names are in lower case"
+    elif isinstance(metric, str) and metric in ("macro", "micro", "samples", "instance"):
+        hint = f"; that is an average: average={metric!r}"
+    got = repr(metric)
+    if hasattr(metric, "__len__") and not isinstance(metric, str):
+        got = f"{type(metric).__name__} of {len(metric)}"
+        hint = "; labels go to tune and score: decide and expected_curve take probabilities alone"
     raise ValueError(
         "metric must be 'f1' or any 'f<beta>' such as 'f0.5' or 'f2', "
-        f"{spell_out(_NAMED, 'or')}, or a Metric object; got {metric!r}{hint}"
+        f"{spell_out(_NAMED, 'or')}, or a Metric object; got {got}{hint}"
     )
 
 
