@@ -196,10 +196,7 @@ def test_p_empty_may_be_left_out_or_be_one_for_all():
     for d in (
         hm.decide_joint(Q, zero_division=1.0),
         hm.decide_joint([Q, Q], 0.4, zero_division=1.0),
-        hm.decide_joint(
-            hm.joint_from_samples([[1, 0]] * 2 + [[0, 1]] * 3 + [[1, 1]] + [[0, 0]] * 4),
-            zero_division=1.0,
-        ),
+        hm.decide_joint(hm.joint_from_samples(draws), zero_division=1.0),
     ):
         assert abs(d.expected_score - expected.expected_score) < 1e-12
 
