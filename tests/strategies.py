@@ -2,7 +2,9 @@
 
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -12,8 +14,14 @@ METRICS = ("f1", "f0.5", "f2", "f1.3", "jaccard", "accuracy", "precision", "reca
 FLOATS = (np.float16, np.float32, np.float64)
 INTEGERS = (np.int8, np.int64, np.uint8)
 
+AWKWARD = (0.0, 1.0, 0.5, 0.25, 0.1, 1 / 3, 1e-9, 1e-200, 1e-310, 5e-324, 1 - 2**-53, 0.5 + 2**-53)
+
+compiled = pytest.mark.skipif(
+    numba.config.DISABLE_JIT, reason="too many items for kernels that run as plain Python"
+)
 metrics = st.sampled_from(METRICS)
 zero_divisions = st.sampled_from([0.0, 1.0])
+shares_of_nothing = st.sampled_from([0.0, 1.0, 0.5])
 floors = st.sampled_from([None, 0.0, 0.25, 0.5, 2 / 3, 0.9, 1.0])
 averages = st.sampled_from(["macro", "micro", "samples"])
 
@@ -124,3 +132,19 @@ def to_sparse(s: Any, form: str = "csr", keep: Any = None) -> Any:
 
 
 forms = st.sampled_from(["csr", "csc", "coo"])
+
+
+@st.composite
+def probabilities(draw: Any, shape: Any) -> Any:
+    """Exact 0 and 1, ties, neighbouring floats, subnormals, and ordinary ones."""
+    kind = draw(st.sampled_from(["mixed", "mixed", "ties", "any", "narrow", "constant", "small"]))
+    of_kind: dict[str, Any] = {
+        "mixed": st.sampled_from(AWKWARD) | st.floats(0.0, 1.0),
+        "ties": st.sampled_from([0.0, 0.2, 0.5, 1.0]),
+        "any": st.floats(0.0, 1.0),
+        "narrow": st.integers(-3, 3).map(lambda step: 0.3 + step * 2**-54),
+        "constant": st.just(draw(st.sampled_from(AWKWARD) | st.floats(0.0, 1.0))),
+        "small": st.floats(0.0, 1e-6),
+    }
+    p = draw(hnp.arrays(np.float64, shape, elements=of_kind[kind], fill=st.nothing()))
+    return p.astype(draw(st.sampled_from([np.float64, np.float64, np.float32])))

@@ -1,8 +1,7 @@
 from itertools import pairwise
 from math import inf
 
-import naive_expected
-import numba
+import naive
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from naive_expected import assert_close, batches, probabilities, ranked, zero_divisions
+from naive import assert_close, batches, ranked
 from numpy.testing import assert_array_equal
 from scipy import sparse
-from strategies import METRICS, averages, forms, layouts
+from strategies import METRICS, averages, compiled, forms, layouts, probabilities, shares_of_nothing
 
 import halfmax as hm
 from halfmax import deciding
@@ -30,9 +29,6 @@ FIELDS = (
     "half_max_thresholds",
     "half_max_counts",
     "half_max_scores",
-)
-compiled = pytest.mark.skipif(
-    numba.config.DISABLE_JIT, reason="too many items for kernels that run as plain Python"
 )
 
 
@@ -52,15 +48,15 @@ def check(d, p, metric="f1", average="macro", zero_division=0.0, min_k=0, max_k=
     scores = []
     for b, (places, low, high) in enumerate(zip(groups, lows, highs, strict=True)):
         values = p.ravel()[places]
-        curve = naive_expected.expected_curve(values, metric, zero_division)
-        best, order = naive_expected.best_k(curve, low, high), ranked(values)
+        curve = naive.expected_curve(values, metric, zero_division)
+        best, order = naive.best_k(curve, low, high), ranked(values)
         k = d.counts[b]
         assert k in best.allowed
         assert sorted(order[:k]) == np.flatnonzero(guess.ravel()[places]).tolist()
         assert d.thresholds[b] == (values[order[k - 1]] if k else inf)
         assert_close(d.expected_scores[b], curve[k])
         scores.append(float(curve[k]))
-        plug_in = naive_expected.plug_in_threshold(metric, scores[-1])
+        plug_in = naive.plug_in_threshold(metric, scores[-1])
         assert_close(d.half_max_thresholds[b], plug_in)
         above = ((values >= d.half_max_thresholds[b]) & (values > 0)).sum()
         assert d.half_max_counts[b] == np.clip(above, low, min(high, len(values)))
@@ -78,14 +74,14 @@ def assert_same(got, expected):
 # One batch.
 
 
-@given(one_batch, names, zero_divisions)
+@given(one_batch, names, shares_of_nothing)
 def test_the_best_of_all_counts_is_taken(p, metric, zero_division):
     d = hm.decide(p, metric, zero_division=zero_division)
     check(d, p, metric, zero_division=zero_division)
     assert d.threshold == d.thresholds[0]
 
 
-@given(one_batch, names, zero_divisions, st.data())
+@given(one_batch, names, shares_of_nothing, st.data())
 def test_the_count_keeps_its_limits(p, metric, zero_division, data):
     low = data.draw(st.integers(0, len(p)))
     high = data.draw(st.none() | st.integers(low, len(p) + 2))
@@ -123,13 +119,13 @@ def test_predicting_nobody_is_best_where_it_is_paid():
 # Matrices.
 
 
-@given(matrices, names, averages, zero_divisions)
+@given(matrices, names, averages, shares_of_nothing)
 def test_each_batch_of_a_matrix_is_decided(p, metric, average, zero_division):
     d = hm.decide(p, metric, average, zero_division)
     check(d, p, metric, average, zero_division)
 
 
-@given(matrices, names, averages, zero_divisions, st.data())
+@given(matrices, names, averages, shares_of_nothing, st.data())
 def test_each_batch_keeps_its_limits(p, metric, average, zero_division, data):
     groups = batches(p.shape, average)
     each = st.integers(0, len(groups[0]))
@@ -210,7 +206,7 @@ def stored(p, form, keep):
     return entries.asformat(form)
 
 
-@given(matrices, forms, names, averages, zero_divisions, st.data())
+@given(matrices, forms, names, averages, shares_of_nothing, st.data())
 def test_sparse_is_decided_as_dense(p, form, metric, average, zero_division, data):
     p = p * data.draw(hnp.arrays(np.bool_, p.shape))
     given_ = stored(p, form, data.draw(hnp.arrays(np.bool_, p.shape)))
@@ -332,7 +328,7 @@ def test_the_best_count_by_convolution(kind):
     for metric in ("f1", "f0.5", "f3", "jaccard"):
         p = row(kind, 150, 9)
         d = hm.decide(p, metric)
-        curve = np.array(naive_expected.convolved_curve(p, metric))
+        curve = np.array(naive.convolved_curve(p, metric))
         assert_best(d.counts[0], d.expected_scores[0], curve)
 
 
@@ -372,7 +368,7 @@ def test_a_million_even_chances_are_all_predicted():
     n = 1_000_000
     d = hm.decide(np.full(n, 0.5))
     assert d.counts[0] == n
-    assert_close(d.expected_score, naive_expected.grouped_value([(n, 0.5)], n))
+    assert_close(d.expected_score, naive.grouped_value([(n, 0.5)], n))
 
 
 # Theorem 2 and the batch observation of the paper.

@@ -1,16 +1,15 @@
 from itertools import pairwise
 
-import naive_expected
-import numba
+import naive
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_expected import assert_close, grouped_value, probabilities, zero_divisions
+from naive import assert_close, grouped_value
 from numpy.testing import assert_array_equal
-from strategies import METRICS
+from strategies import METRICS, compiled, probabilities, shares_of_nothing
 
 import halfmax as hm
 
@@ -18,9 +17,6 @@ NAMES = (*METRICS, "f0.01", "f100", "f3.7")
 named = st.sampled_from(NAMES)
 names = named | st.floats(0.01, 100.0).map(lambda beta: hm.FBeta(beta).name)
 small = probabilities(st.integers(1, 8))
-compiled = pytest.mark.skipif(
-    numba.config.DISABLE_JIT, reason="too many items for kernels that run as plain Python"
-)
 
 
 def batch(kind, n):
@@ -70,16 +66,16 @@ KINDS = (
 # The twins.
 
 
-@given(small, names, zero_divisions)
+@given(small, names, shares_of_nothing)
 def test_the_twins_agree(p, metric, zero_division):
-    expected = naive_expected.expected_curve(p, metric, zero_division)
-    assert_close(naive_expected.convolved_curve(p, metric, zero_division), expected)
+    expected = naive.expected_curve(p, metric, zero_division)
+    assert_close(naive.convolved_curve(p, metric, zero_division), expected)
 
 
 @pytest.mark.parametrize("metric", ["f1", "f0.1", "f10", "jaccard", "recall"])
 def test_the_twin_of_groups_agrees(metric):
     groups = [(3, 1.0), (60, 0.4), (40, 0.01), (5, 0.0)]
-    expected = naive_expected.convolved_curve(
+    expected = naive.convolved_curve(
         np.repeat([p for _, p in groups], [n for n, _ in groups]), metric
     )
     assert_close([grouped_value(groups, k, metric) for k in range(1, 109)], expected[1:])
@@ -88,9 +84,9 @@ def test_the_twin_of_groups_agrees(metric):
 # Every entry of the curve.
 
 
-@given(small, names, zero_divisions)
+@given(small, names, shares_of_nothing)
 def test_the_curve_is_the_mean_over_all_outcomes(p, metric, zero_division):
-    expected = naive_expected.expected_curve(p, metric, zero_division)
+    expected = naive.expected_curve(p, metric, zero_division)
     assert_close(hm.expected_curve(p, metric, zero_division), expected)
 
 
@@ -107,7 +103,7 @@ def test_the_curve_is_the_mean_over_all_outcomes(p, metric, zero_division):
 )
 def test_the_curve_of_twelve_items(kind, metric):
     p = batch(kind, 12)
-    expected = naive_expected.expected_curve(p, metric, 0.5)
+    expected = naive.expected_curve(p, metric, 0.5)
     assert_close(hm.expected_curve(p, metric, 0.5), expected)
 
 
@@ -116,7 +112,7 @@ def test_the_curve_of_twelve_items(kind, metric):
 def test_the_curve_is_what_convolution_gives(kind, metric):
     for n, zero_division in ((1, 0.5), (33, 1.0), (150, 0.0)):
         p = batch(kind, n)
-        expected = naive_expected.convolved_curve(p, metric, zero_division)
+        expected = naive.convolved_curve(p, metric, zero_division)
         assert_close(hm.expected_curve(p, metric, zero_division), expected)
 
 
@@ -125,7 +121,7 @@ def test_the_curve_is_what_convolution_gives(kind, metric):
 @pytest.mark.parametrize("kind", ["uniform", "beta", "equal", "extreme", "sum 1", "tiny and large"])
 def test_the_curve_of_four_hundred_items(kind, metric):
     p = batch(kind, 400)
-    expected = naive_expected.convolved_curve(p, metric, 1.0)
+    expected = naive.convolved_curve(p, metric, 1.0)
     assert_close(hm.expected_curve(p, metric, 1.0), expected)
 
 
@@ -134,7 +130,7 @@ def test_the_curve_of_four_hundred_items(kind, metric):
 @pytest.mark.parametrize("kind", ["uniform", "beta", "geometric", "sum 1"])
 def test_the_curve_of_two_thousand_items(kind, metric):
     p, some = batch(kind, 2000), [0, 1, 2, 17, 400, 1000, 1999, 2000]
-    expected = naive_expected.convolved_curve(p, metric, 1.0, at=some)
+    expected = naive.convolved_curve(p, metric, 1.0, at=some)
     assert_close(hm.expected_curve(p, metric, 1.0)[some], expected)
 
 
@@ -194,14 +190,14 @@ def test_precision_is_the_mean_of_the_most_probable(p):
     assert_close(got, [0.5, *(np.mean(top[:k]) for k in range(1, len(p) + 1))])
 
 
-@given(small, zero_divisions)
+@given(small, shares_of_nothing)
 def test_all_predicted_recalls_all(p, zero_division):
     nothing = np.prod(1 - p.astype(np.float64))
     got = hm.expected_curve(p, "recall", zero_division)[-1]
     assert got == pytest.approx(1 - nothing + zero_division * nothing, rel=0, abs=1e-12)
 
 
-@given(small, names, zero_divisions)
+@given(small, names, shares_of_nothing)
 def test_values_lie_between_zero_and_one(p, metric, zero_division):
     got = hm.expected_curve(p, metric, zero_division)
     assert got.dtype == np.float64

@@ -1,7 +1,7 @@
 from fractions import Fraction
 from itertools import pairwise, product
 
-import naive_expected
+import naive
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from naive_expected import assert_close, expected_value, joint, probabilities, zero_divisions
+from naive import assert_close, expected_value, joint
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from strategies import probabilities, shares_of_nothing
 
 import halfmax as hm
 
@@ -36,20 +37,20 @@ def check(d, law, metric="f1", zero_division=0.0, min_k=0, max_k=None):
     assert set(d.predictions.tolist()) <= {0, 1}
     assert_array_equal(d.counts, [d.predictions.sum()])
     assert min_k <= d.counts[0] <= (len(d.predictions) if max_k is None else max_k)
-    best = naive_expected.best_value(law, metric, zero_division, min_k, max_k)
+    best = naive.best_value(law, metric, zero_division, min_k, max_k)
     reached = expected_value(law, d.predictions, metric, zero_division)
     assert_close(float(reached), float(best))
     assert_close(d.expected_score, float(best))
     assert_close(d.expected_scores, [float(best)])
 
 
-@given(laws(), metrics, zero_divisions)
+@given(laws(), metrics, shares_of_nothing)
 def test_no_set_of_labels_earns_more(law, metric, zero_division):
     d = hm.decide_joint(*joint(law), metric, zero_division=zero_division)
     check(d, law, metric, zero_division)
 
 
-@given(laws(), metrics, zero_divisions, st.data())
+@given(laws(), metrics, shares_of_nothing, st.data())
 def test_the_count_keeps_its_limits(law, metric, zero_division, data):
     q, p_empty = joint(law)
     low = data.draw(st.integers(0, len(q)))
@@ -84,7 +85,7 @@ def test_sizes_that_never_come_can_be_left_out(law, metric):
     check(got, law, metric)
 
 
-@given(st.integers(1, 4), st.integers(1, 3), metrics, zero_divisions, st.data())
+@given(st.integers(1, 4), st.integers(1, 3), metrics, shares_of_nothing, st.data())
 def test_many_instances_are_decided_as_one_by_one(n, instances, metric, zero_division, data):
     models = [joint(data.draw(laws(n, n))) for _ in range(instances)]
     q, p_empty = np.array([q for q, _ in models]), [empty for _, empty in models]
@@ -114,11 +115,11 @@ def test_inputs_are_left_as_they_are(law, metric):
 # Independent labels.
 
 
-@given(probabilities(st.integers(1, 8)), metrics, zero_divisions, st.data())
+@given(probabilities(st.integers(1, 8)), metrics, shares_of_nothing, st.data())
 def test_independent_labels_need_no_joint(p, metric, zero_division, data):
     low = data.draw(st.just(0) | st.integers(0, len(p)))
     options = {"zero_division": zero_division, "min_k": low}
-    d = hm.decide_joint(*naive_expected.independent_joint(p), metric, **options)
+    d = hm.decide_joint(*naive.independent_joint(p), metric, **options)
     assert_close(d.expected_score, hm.decide(p, metric, **options).expected_score)
 
 
@@ -157,7 +158,7 @@ def test_more_labels_are_decided_as_by_a_product_of_matrices(n, beta):
     for seed in range(3):
         q, p_empty = model(n, seed)
         d = hm.decide_joint(q, p_empty, hm.FBeta(beta), zero_division=1.0)
-        best = naive_expected.matrix_product_value(q, p_empty, beta, 1.0)
+        best = naive.matrix_product_value(q, p_empty, beta, 1.0)
         assert_close(d.expected_score, best)
         assert_close(expected_f(q, p_empty, d.predictions, beta), best)
 
@@ -175,7 +176,7 @@ def test_fewer_sizes_than_labels():
     q = q[:, :9]
     p_empty = 1 - (q.sum(axis=0) / np.arange(1, 10)).sum()
     d = hm.decide_joint(q, p_empty)
-    assert_close(d.expected_score, naive_expected.matrix_product_value(q, p_empty, 1.0))
+    assert_close(d.expected_score, naive.matrix_product_value(q, p_empty, 1.0))
     padded = hm.decide_joint(np.pad(q, [(0, 0), (0, 51)]), p_empty)
     assert_array_equal(d.predictions, padded.predictions)
 
@@ -195,7 +196,7 @@ def assert_joint(got, expected):
 @given(drawn)
 def test_draws_are_counted(draws):
     q, p_empty = hm.joint_from_samples(draws)
-    expected = naive_expected.joint_from_samples(draws.tolist())
+    expected = naive.joint_from_samples(draws.tolist())
     assert_close(q, expected[0])
     assert_close(p_empty, expected[1])
     kinds = (draws.tolist(), draws.astype(bool), draws.astype(float), np.asfortranarray(draws))
@@ -209,7 +210,7 @@ def test_draws_are_counted(draws):
 def test_draws_may_weigh(draws, data):
     each = st.integers(0, 4) | st.floats(0.01, 10.0)
     weights = data.draw(st.lists(each, min_size=len(draws), max_size=len(draws)).filter(any))
-    expected = naive_expected.joint_from_samples(draws.tolist(), weights)
+    expected = naive.joint_from_samples(draws.tolist(), weights)
     assert_joint(hm.joint_from_samples(draws, weights), expected)
     assert_joint(hm.joint_from_samples(sparse.csr_array(draws), np.array(weights)), expected)
 
@@ -218,7 +219,7 @@ def test_draws_may_weigh(draws, data):
 def test_sizes_may_be_limited(draws):
     largest = int(draws.sum(axis=1).max())
     got = hm.joint_from_samples(draws, max_size=max(largest, 1))
-    expected = naive_expected.joint_from_samples(draws.tolist(), max_size=max(largest, 1))
+    expected = naive.joint_from_samples(draws.tolist(), max_size=max(largest, 1))
     assert_joint(got, expected)
     if largest > 1:
         for given_ in (draws, sparse.csr_array(draws)):
@@ -248,7 +249,7 @@ def test_draws_may_be_a_frame(library):
     assert_joint(got, ([[0.25, 0.25], [0.25, 0.25]], 0.25))
 
 
-@given(drawn, metrics, zero_divisions)
+@given(drawn, metrics, shares_of_nothing)
 def test_the_decision_is_the_best_for_the_draws_themselves(draws, metric, zero_division):
     law = {}
     for y in map(tuple, draws.tolist()):

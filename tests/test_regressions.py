@@ -1,14 +1,20 @@
+import signal
+import threading
 from math import inf
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, fbeta_score
 from sklearn.multiclass import OneVsRestClassifier
-from strategies import to_sparse
+from strategies import compiled, to_sparse
 
 import halfmax as hm
+from halfmax.best_count import _candidates
+from halfmax.expected import find_ratio
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -98,3 +104,45 @@ def test_beta_weighs_recall_and_not_precision(beta):
     got = hm.score(y, predicted, hm.FBeta(beta))
     assert got == pytest.approx(fbeta_score(y, predicted, beta=beta), abs=1e-12)
     assert (got > hm.score(y, predicted)) == (beta > 1)
+
+
+@compiled
+def test_accuracy_of_a_million_equal_items_keeps_its_digits():
+    p = np.full(10**6, 0.3)
+    assert abs(hm.decide(p, "accuracy").expected_score - 0.7) < 1e-15
+    p[0] = 0.5 + 1e-6
+    assert hm.decide(p, "accuracy").counts[0] == 1
+
+
+def test_a_share_of_one_that_rounding_took_above_it_is_legal():
+    draws = np.zeros((155, 2), int)  # 155 times 1/155 is more than 1 in floats
+    assert hm.decide_joint(*hm.joint_from_samples(draws), zero_division=1.0).expected_score == 1.0
+    assert hm.decide_joint([[1 + 1e-12], [-1e-12]], -1e-12).counts[0] == 1
+
+
+def test_probabilities_of_any_float_are_decided():
+    p = np.random.default_rng(0).random((5, 4))
+    expected = hm.decide(p, average="samples").counts
+    for dtype in (np.float32, np.longdouble):
+        found = hm.decide(sparse.csr_array(p).astype(dtype), average="samples")
+        assert_array_equal(found.counts, expected)
+
+
+def test_tiny_probabilities_survive_a_huge_beta():
+    assert hm.decide([1e-300], hm.FBeta(1e100)).expected_score == pytest.approx(1e-300, rel=1e-12)
+
+
+def test_few_counts_are_in_question_also_where_recall_weighs_most():
+    falling = np.sort(np.random.default_rng(0).random(10_000))[::-1]
+    mean, var = falling.sum(), (falling * (1 - falling)).sum()
+    first, last = _candidates(falling, mean, var, find_ratio("f100"), 0.0, 1, 10_000)
+    assert last - first < 2_000
+
+
+@compiled
+def test_ctrl_c_stops_work_on_all_threads_and_the_next_call_works():
+    p, threads = np.random.default_rng(0).random((4_000, 300)), threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        hm.decide(p, average="samples", progress=lambda *_: signal.raise_signal(signal.SIGINT))
+    assert threading.active_count() == threads
+    assert hm.decide(p[:3], average="samples").predictions.any()

@@ -143,6 +143,8 @@ def open_scores(values: Any, name: str) -> Matrix:
 def open_probabilities(values: Any, name: str) -> Matrix:
     """Open probabilities: floats from 0 to 1."""
     matrix = open_matrix(values, name)
+    if matrix.values.dtype not in (np.float32, np.float64):
+        matrix = matrix._replace(values=matrix.values.astype(np.float64))
     stored = matrix.values.data if matrix.is_sparse else matrix.values
     if stored.size and not (stored.min() >= 0 and stored.max() <= 1):  # NaN fails both
         place, value = _first_place(matrix, ~((stored >= 0) & (stored <= 1)))

@@ -12,7 +12,7 @@ _SECONDS_BETWEEN = 0.2
 class Progress:
     """Counts what is done; as a context it ends its line, also when the work is interrupted.
 
-    >>> with Progress(print, "counting {} sheep", 3) as told:
+    >>> with Progress(print, "counting sheep", 3) as told:
     ...     told.advance(1)
     ...     told.advance(2)
     1 3
@@ -26,7 +26,7 @@ class Progress:
                 f"got {wanted!r}"
             )
         self._tell = wanted if callable(wanted) else self._write if wanted else None
-        self._what = what.format(f"{total:,}")
+        self._what = what
         self._done, self._total = 0, total
         self._started = self._written = time.monotonic()
         self._width = 0

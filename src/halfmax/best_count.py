@@ -4,10 +4,11 @@ The ratio of expectations bounds the expectation of the ratio from both sides, s
 stretch of about ``sqrt(n)`` counts k is ruled out by a glance at running sums. Only that stretch of
 the expected curve is computed. With ``D = k + b2 mean`` and ``1/x`` convex,
 
-    scale P_k / (D + b2)  <=  E[F_k]  <=  scale P_k / D * (1 + b2^2 var / (D (k + b2))),
+    scale P_k / (D + b2)  <=  E[F_k]  <=  scale P_k / D * (1 + b2^2 var / (D (k + b2 fewest))),
 
-where P_k is the sum of the k largest probabilities, and mean and var are those of the number of
-true items; the upper bound is ``1/x <= 1/m - (x - m)/m^2 + (x - m)^2 / (m^2 min x)``, expected.
+where P_k is the sum of the k largest probabilities, mean and var are those of the number of true
+items, and fewer than `fewest` are true with no probability that matters. ``docs/expected-f.md``
+derives both sides, and those for Jaccard.
 """
 
 from typing import Any, NamedTuple
@@ -17,18 +18,21 @@ import numpy.typing as npt
 
 from halfmax._jit import kernel, summing_kernel
 from halfmax.expected import (
-    CELLS,
-    FOUND,
+    KIND_ACCURACY,
+    KIND_JACCARD,
+    KIND_PRECISION,
+    KIND_RECALL,
     LIFT,
-    SHARE,
     TINY,
-    UNION,
     Ratio,
     add_exactly,
     add_hits,
+    add_log_none,
     chance_of_none,
     expected_at,
-    likely_range,
+    fewest_true,
+    is_linear,
+    most_true,
     place_nodes,
     range_of_true,
     running_sum,
@@ -90,10 +94,11 @@ def _candidates(
 ) -> tuple[int, int]:
     """The first and last k, within these limits, that may beat both `floor` and all others."""
     b2, scale = ratio.b2, ratio.scale
+    fewest, _ = range_of_true(mean, p.size)
     best, found = floor, 0.0
     for k in range(1, last + 1):
         found += p[k - 1]
-        below = k + mean - found if ratio.kind == UNION else k + b2 * mean + b2
+        below = k + mean - found if ratio.kind == KIND_JACCARD else k + b2 * mean + b2
         if k >= first and scale * found > best * below:
             best = scale * found / below
     best *= 1.0 - _SLACK
@@ -102,12 +107,12 @@ def _candidates(
     for k in range(1, last + 1):
         found += p[k - 1]
         left -= p[k - 1] * (1.0 - p[k - 1])
-        if ratio.kind == UNION:
+        if ratio.kind == KIND_JACCARD:
             below = k + mean - found
             excess = max(left, 0.0) / (below * k)
         else:
             below = k + b2 * mean
-            excess = (b2 / below) * (b2 / (k + b2)) * var
+            excess = (b2 / below) * (b2 / (k + b2 * fewest)) * var
         if k >= first and scale * found * (1.0 + excess) >= best * below:
             lowest = min(lowest, k)
             highest = k
@@ -118,12 +123,13 @@ def _candidates(
 def _expected_f(p: Array, mean: float, ratio: Ratio, first: int, last: int) -> Array:
     fewest, most = range_of_true(mean, p.size)
     lo, hi = ratio.b2 * fewest, ratio.b2 * most
-    nodes = place_nodes(p, ratio.b2, ratio.rate * first + lo, ratio.rate * last + hi)
+    nodes = place_nodes(ratio.b2, ratio.rate * first + lo, ratio.rate * last + hi)
+    add_log_none(p, nodes.keep, nodes.lose, 1.0, nodes.log_none)
     hits = np.zeros((2, nodes.times.size))
     add_hits(p[:first], nodes.keep, hits)
     out = np.empty(last - first + 1)
-    out[0] = expected_at(first, ratio.scale, ratio.rate, nodes, hits)
-    walk_f(p[first:last], first, ratio.scale, ratio.rate, lo, nodes, hits, out[1:])
+    out[0] = expected_at(first, ratio, nodes, hits)
+    walk_f(p[first:last], first, ratio, fewest, nodes, hits, out[1:])
     return out
 
 
@@ -133,8 +139,9 @@ def _expected_union(p: Array, mean: float, first: int, last: int) -> Array:
     running_sum(p[:last], np.zeros((2, 1)), found[1:])
     for k in range(p.size + 1, last + 1):
         found[k] = found[k - 1]
-    fewest, most = likely_range(max(mean - found[first], 0.0), float(max(p.size - first, 0)))
-    nodes = place_nodes(p[first:], 1.0, first + fewest, last + most)
+    rest = max(mean - found[first], 0.0)
+    nodes = place_nodes(1.0, first + fewest_true(rest), last + most_true(rest, p.size - first))
+    add_log_none(p[first:], nodes.keep, nodes.lose, 1.0, nodes.log_none)
     out = np.empty(last - first + 1)
     out[0] = 0.0
     for j in range(nodes.times.size):
@@ -152,11 +159,11 @@ def _stretch(
     first, last = max(min_k, 1), min(max_k, p.size)
     if first > last:  # predict more than can be true, or nothing
         return min_k, min_k
-    if ratio.kind == SHARE:
+    if ratio.kind == KIND_PRECISION:
         return first, first
-    if ratio.kind == FOUND:
+    if ratio.kind == KIND_RECALL:
         return last, last
-    if ratio.kind == CELLS:
+    if ratio.kind == KIND_ACCURACY:
         likely = 0
         while likely < last and p[likely] > 0.5:
             likely += 1
@@ -168,14 +175,15 @@ def _stretch(
 
 
 @kernel
-def _worth_of_nothing(
-    p: Array, mean: float, n_items: int, ratio: Ratio, zero_division: float
-) -> float:
+def _worth_of_nothing(p: Array, n_items: int, ratio: Ratio, zero_division: float) -> float:
     """What predicting nothing is expected to earn."""
-    if ratio.kind == SHARE:
+    if ratio.kind == KIND_PRECISION:
         return zero_division
-    if ratio.kind == CELLS:
-        return (n_items - mean) / n_items
+    if ratio.kind == KIND_ACCURACY:
+        total = np.zeros((2, 1))
+        for i in range(p.size):
+            add_exactly(total, 0, 1.0 - p[i])
+        return float(total[0, 0] + n_items - p.size) / n_items
     return zero_division * chance_of_none(p) if zero_division > 0.0 else 0.0
 
 
@@ -202,10 +210,10 @@ def _find_stretches(batches: Batches, rule: Rule, stretches: _Stretches) -> None
     ratio = rule.ratio
     for batch in range(batches.edges.size - 1):
         p = _possible(batches, batch)
-        lift = LIFT if p.size and p[0] < TINY and ratio.kind < SHARE else 1.0
+        lift = LIFT if p.size and p[0] < TINY and not is_linear(ratio) else 1.0
         mean, min_k = _total(p), rule.min_k[batch]
-        nothing = _worth_of_nothing(p, mean, batches.n_items, ratio, rule.zero_division)
-        floor = nothing * lift if min_k == 0 and ratio.kind != FOUND else 0.0
+        nothing = _worth_of_nothing(p, batches.n_items, ratio, rule.zero_division)
+        floor = nothing * lift if min_k == 0 and ratio.kind != KIND_RECALL else 0.0
         lifted = p * lift if lift > 1.0 else p
         first, last = _stretch(lifted, mean * lift, ratio, floor, min_k, rule.max_k[batch])
         stretches.sizes[batch], stretches.means[batch] = p.size, mean
@@ -224,7 +232,7 @@ def _fill_linear(
             continue
         for i in range(min(k, p.size)):
             add_exactly(total, 0, p[i])
-        if ratio.kind == SHARE:
+        if ratio.kind == KIND_PRECISION:
             out[starts[batch]] = total[0, 0] / k
             continue
         for i in range(k, p.size):
@@ -309,43 +317,44 @@ def _count_reaching(batches: Batches, thresholds: Array, counts: Array) -> None:
 def best_counts(batches: Batches, rule: Rule) -> BestCounts:
     """For each batch the best count, and what the plug-in threshold of its score would give."""
     n_batches = len(batches.edges) - 1
-    whole, real = np.empty((6, n_batches), np.int64), np.empty((4, n_batches))
-    stretches = _Stretches(whole[0], *real[:3], *whole[1:3])
+    sizes, first, last, counts, half_counts, at_threshold = np.empty((6, n_batches), np.int64)
+    means, nothing, lifts, thresholds = np.empty((4, n_batches))
+    stretches = _Stretches(sizes, means, nothing, lifts, first, last)
     _find_stretches(batches, rule, stretches)
-    starts, curve = _within(batches, rule.ratio, stretches)
-    always = stretches.nothing if rule.ratio.kind == FOUND else np.zeros(n_batches)
-    counts, half_counts, at_threshold = whole[3:]
-    floors = np.where(rule.min_k > 0, -np.inf, (stretches.nothing - always) * stretches.lifts)
-    _pick(floors, stretches.first, starts, curve, counts)
+    starts, curve = _curve_of_stretches(batches, rule.ratio, stretches)
+    always = nothing if rule.ratio.kind == KIND_RECALL else np.zeros(n_batches)
+    floors = np.where(rule.min_k > 0, -np.inf, (nothing - always) * lifts)
+    _pick(floors, first, starts, curve, counts)
 
     def worth(of: Array) -> Array:
         """What these counts, one for each batch, are expected to reach."""
-        inside = (of >= stretches.first) & (of <= stretches.last) & (of > 0)
-        values, outside = stretches.nothing.copy(), (of > 0) & ~inside
-        values[inside] = curve[(starts[:-1] + of - stretches.first)[inside]]
+        inside = (of >= first) & (of <= last) & (of > 0)
+        values, outside = nothing.copy(), (of > 0) & ~inside
+        values[inside] = curve[(starts[:-1] + of - first)[inside]]
         if outside.any():
             alone = np.where(outside, of, 0)
-            _, values[outside] = _within(
-                batches, rule.ratio, stretches._replace(first=alone, last=alone)
-            )
-        return np.where(of > 0, values / stretches.lifts + always, stretches.nothing)
+            others = stretches._replace(first=alone, last=alone)
+            _, values[outside] = _curve_of_stretches(batches, rule.ratio, others)
+        return np.where(of > 0, values / lifts + always, nothing)
 
     values = worth(counts)
     a, b, c, d = rule.ratio.cut
     half_thresholds = (a + b * values) / (c + d * values)
     _count_reaching(batches, half_thresholds, half_counts)
     np.clip(half_counts, rule.min_k, rule.max_k, out=half_counts)
-    _find_thresholds(batches, counts, real[3], at_threshold)
+    _find_thresholds(batches, counts, thresholds, at_threshold)
     half = half_thresholds, half_counts, worth(half_counts)
-    return BestCounts(counts, values, real[3], at_threshold, *half)
+    return BestCounts(counts, values, thresholds, at_threshold, *half)
 
 
-def _within(batches: Batches, ratio: Ratio, stretches: _Stretches) -> tuple[Array, Array]:
+def _curve_of_stretches(
+    batches: Batches, ratio: Ratio, stretches: _Stretches
+) -> tuple[Array, Array]:
     """Where each batch's stretch starts in the array that follows, the expected metric of each."""
     first, last, sizes = stretches.first, stretches.last, stretches.sizes
     starts = np.append(0, np.cumsum(np.where(first > 0, last - first + 1, 0)))
     curve = np.empty(starts[-1])
-    if ratio.kind >= SHARE:
+    if is_linear(ratio):
         _fill_linear(batches, ratio, stretches, starts, curve)
         return starts, curve
     short = (sizes <= MOST_SHORT) & (last <= sizes) & (stretches.lifts == 1.0)
@@ -359,7 +368,7 @@ def _within(batches: Batches, ratio: Ratio, stretches: _Stretches) -> tuple[Arra
         p = batches.rising[end - sizes[batch] : end][::-1]
         p = p * lift if lift > 1.0 else p
         mean = stretches.means[batch] * lift
-        if ratio.kind == UNION:
+        if ratio.kind == KIND_JACCARD:
             values = _expected_union(p, mean, first[batch], last[batch])
         else:
             values = _expected_f(p, mean, ratio, first[batch], last[batch])

@@ -119,7 +119,7 @@ def decide(
         With ``predictions`` in the container of the input (CSR if sparse), ``thresholds``,
         ``expected_score``, and beside them what the plug-in threshold, half of the best F1, would
         give. Equal probabilities are predicted in the order in which they come; among equally good
-        counts, equal up to 1e-14, the smallest wins.
+        counts, equal up to 1e-14, the smallest wins; recall takes all that can be true.
 
     >>> d = decide([0.1, 0.7, 0.4, 0.05])
     >>> d.predictions.tolist(), d.threshold, round(d.expected_score, 4)
@@ -135,7 +135,7 @@ def decide(
     batches = _batches(matrix.values, average)
     limits = _options.check_limits(min_k, max_k, batches.shape)
     rule = Rule(ratio, zero_division, *limits)
-    with Progress(progress, "decide: {} batches", batches.shape[0]) as told:
+    with Progress(progress, f"decide: {batches.shape[0]:,} batches", batches.shape[0]) as told:
         work = _decide_stored if matrix.is_sparse else _decide_dense
         best, predictions = work(batches, rule, told)
     return Decision(
@@ -208,7 +208,7 @@ def _decide_stored(batches: Any, rule: Rule, told: Progress) -> tuple[BestCounts
     step = max(1, _BLOCK_STORED * n_batches // max(1, batches.nnz))
     best, places = _run(work, spans(n_batches, step), told)
     indices = np.concatenate(places)
-    ends = np.append(0, np.cumsum(best.counts))
+    ends = np.append(0, np.cumsum(best.counts)).astype(batches.indptr.dtype)
     ones = np.ones(len(indices), np.int8)
     return best, sparse.csr_array((ones, indices, ends), shape=batches.shape)
 

@@ -19,7 +19,15 @@ from halfmax import _options
 from halfmax._jit import summing_kernel
 from halfmax._progress import Progress, Wanted
 from halfmax._threads import spans
-from halfmax.expected import CELLS, FOUND, SHARE, UNION, F, Ratio, find_ratio
+from halfmax.expected import (
+    KIND_ACCURACY,
+    KIND_F,
+    KIND_JACCARD,
+    KIND_PRECISION,
+    KIND_RECALL,
+    Ratio,
+    find_ratio,
+)
 from halfmax.joint import Joint, open_joint
 from halfmax.metrics import Metric, find_metric
 from halfmax.reciprocal import exponential_sum
@@ -131,10 +139,13 @@ def decide_joint(
     zero_division = _options.check_share_known("zero_division", zero_division)
     joint, one = open_joint(q, p_empty)
     n_instances, n_items, _ = joint.q.shape
+    for name, limit in (("min_k", min_k), ("max_k", max_k)):
+        if isinstance(limit, (list, tuple, np.ndarray)) and np.ndim(limit):
+            raise ValueError(f"{name} must be one number, for all instances; got {limit!r}")
     fewest, most = (int(limit[0]) for limit in _options.check_limits(min_k, max_k, (1, n_items)))
-    maximise = _maximise_f if ratio.kind == F else _maximise_sum
+    maximise = _maximise_f if ratio.kind == KIND_F else _maximise_sum
     predictions, scores = np.empty((n_instances, n_items), np.int8), np.empty(n_instances)
-    with Progress(progress, "decide_joint: {} instances", n_instances) as told:
+    with Progress(progress, f"decide_joint: {n_instances:,} instances", n_instances) as told:
         for part in spans(n_instances, max(1, _BLOCK_CELLS // (n_items * n_items))):
             block = Joint(joint.q[part], joint.p_empty[part])
             predictions[part], scores[part] = maximise(block, ratio, zero_division, fewest, most)
@@ -150,7 +161,7 @@ def decide_joint(
 
 def _find_linear(metric: Metric) -> Ratio:
     ratio = find_ratio(metric)
-    if ratio.kind == UNION:
+    if ratio.kind == KIND_JACCARD:
         raise ValueError(
             "metric 'jaccard' of dependent items asks for more than q holds, the number of hits "
             "together with the size; use any 'f<beta>', 'precision', 'recall' or 'accuracy'"
@@ -180,21 +191,21 @@ def _maximise_sum(
     """The same for metrics whose gains do not depend on how many items are predicted."""
     n_items, likely = joint.q.shape[1], joint.q.sum(axis=2)
     none = always = zero_division * joint.p_empty
-    if ratio.kind == FOUND:
+    if ratio.kind == KIND_RECALL:
         gains = (joint.q / np.arange(1, joint.q.shape[2] + 1)).sum(axis=2)
-    elif ratio.kind == SHARE:
+    elif ratio.kind == KIND_PRECISION:
         gains, none, always = likely, np.full(len(likely), zero_division), np.zeros(len(likely))
     else:
         gains, none, always = 2.0 * likely - 1.0, np.zeros(len(likely)), np.zeros(len(likely))
     order = np.argsort(-gains, axis=1, kind="stable")
     sums = np.take_along_axis(gains, order, axis=1).cumsum(axis=1)
-    if ratio.kind == SHARE:
+    if ratio.kind == KIND_PRECISION:
         sums /= np.arange(1, n_items + 1)
     sums += always[:, None]
     counts = _smallest_best(none, sums[:, max(fewest, 1) - 1 : most], fewest)
     rank = np.argsort(order, axis=1)
     predictions = (rank < counts[:, None]).astype(np.int8)
-    if ratio.kind == CELLS:
+    if ratio.kind == KIND_ACCURACY:
         return predictions, np.where(predictions, likely, 1.0 - likely).mean(axis=1)
     worth = np.column_stack([none, sums])
     return predictions, np.take_along_axis(worth, counts[:, None], axis=1)[:, 0]

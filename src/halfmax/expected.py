@@ -37,8 +37,13 @@ from halfmax.reciprocal import MOST_NODES, fill_nodes, living_nodes
 Array = npt.NDArray[Any]
 Curve = npt.NDArray[np.float64]
 
-F, UNION, FOUND, SHARE, CELLS = range(5)  # F-beta, Jaccard, recall, precision, accuracy
-_KINDS = {UNION: JACCARD, SHARE: PRECISION, CELLS: ACCURACY, FOUND: RECALL}
+KIND_F, KIND_JACCARD, KIND_RECALL, KIND_PRECISION, KIND_ACCURACY = range(5)
+_KINDS = {
+    KIND_JACCARD: JACCARD,
+    KIND_PRECISION: PRECISION,
+    KIND_ACCURACY: ACCURACY,
+    KIND_RECALL: RECALL,
+}
 _BLOCK = 64  # so many steps of a running product or sum cost no accuracy
 _HEAVY = 0.5
 _UNLIKELY = 55.0  # exp(-55), times the largest ratio of two reciprocals that can occur, is nothing
@@ -79,14 +84,26 @@ def add_exactly(total: Array, j: int, value: float) -> None:
 
 
 @kernel
-def likely_range(mean: float, most: float) -> tuple[float, float]:
-    """How many of independent items are true, but with a probability below exp(-55).
+def is_linear(ratio: Ratio) -> bool:
+    """Precision and accuracy: expectations that need no reciprocal."""
+    return ratio.kind >= KIND_PRECISION
 
-    Chernoff: below ``mean - a`` with ``exp(-a^2 / 2 mean)``, above ``mean + a`` with
-    ``exp(-a^2 / (2 mean + 2 a / 3))``.
+
+@kernel
+def fewest_true(mean: float) -> float:
+    """So many of independent items are true, but with a probability below exp(-55).
+
+    Chernoff: at most ``mean - a`` are with a probability of ``exp(-a^2 / (2 mean))``.
     """
-    above = _UNLIKELY / 3 + np.sqrt((_UNLIKELY / 3) ** 2 + 2 * _UNLIKELY * mean)
-    return max(0.0, mean - np.sqrt(2 * _UNLIKELY * mean)), min(most, mean + above)
+    likely: float = mean - np.sqrt(2 * _UNLIKELY * mean)
+    return max(0.0, likely)
+
+
+@kernel
+def most_true(mean: float, n_items: int) -> float:
+    """No more are, up to the same; ``mean + a`` with ``exp(-a^2 / (2 mean + 2 a / 3))``."""
+    above: float = _UNLIKELY / 3 + np.sqrt((_UNLIKELY / 3) ** 2 + 2 * _UNLIKELY * mean)
+    return min(max(n_items, 0), mean + above)
 
 
 @kernel
@@ -142,26 +159,25 @@ def add_hits(p: Array, keep: Array, hits: Array) -> None:
 
 
 @kernel
-def place_nodes(p: Array, b2: float, lo: float, hi: float) -> Nodes:
-    """The nodes for a denominator from lo to hi, with the product over these items."""
+def place_nodes(b2: float, lo: float, hi: float) -> Nodes:
+    """The nodes for a denominator from lo to hi, with a product over no items yet."""
     times, weights = np.empty(MOST_NODES), np.empty(MOST_NODES)
     size = fill_nodes(lo, hi, times, weights)
     times, weights = times[:size], weights[:size]
     keep, lose, log_none = np.empty(size), np.empty(size), np.zeros((2, size))
     for j in range(size):
         keep[j], lose[j] = np.exp(-b2 * times[j]), -np.expm1(-b2 * times[j])
-    add_log_none(p, keep, lose, 1.0, log_none)
     return Nodes(times, keep, lose, weights, log_none)
 
 
 @summing_kernel
-def expected_at(k: float, scale: float, rate: float, nodes: Nodes, hits: Array) -> float:
+def expected_at(k: float, ratio: Ratio, nodes: Nodes, hits: Array) -> float:
     """The expected F of predicting k items, of which the terms in `hits` are."""
     total = 0.0
     for j in range(nodes.times.size):
-        decay = np.exp(nodes.log_none[0, j] - (rate * k) * nodes.times[j])
-        total += nodes.weights[j] * nodes.keep[j] * decay * hits[0, j]
-    return scale * total
+        decay = np.exp(nodes.log_none[0, j] - (ratio.rate * k) * nodes.times[j])
+        total += ratio.scale * nodes.weights[j] * nodes.keep[j] * decay * hits[0, j]
+    return total
 
 
 @summing_kernel
@@ -180,19 +196,23 @@ def _one_by_one(
 
 @kernel
 def walk_f(
-    p: Array, done: int, scale: float, rate: float, lo: float, nodes: Nodes, hits: Array, out: Array
+    p: Array, done: int, ratio: Ratio, fewest: float, nodes: Nodes, hits: Array, out: Array
 ) -> None:
-    """Expected F after each of these items, of which `done` others are predicted already."""
+    """Expected F after each of these items, when `done` others are predicted already.
+
+    At least `fewest` items are true.
+    """
+    rate = ratio.rate
     step = _decays(rate, nodes.times)
     local, decay = np.empty(step.size), np.empty(step.size)
     for begin in range(0, p.size, _BLOCK):
         part = p[begin : begin + _BLOCK]
         k = done + begin + 1.0
-        size = living_nodes(rate * k + lo, nodes.times)
+        size = living_nodes(rate * k + ratio.b2 * fewest, nodes.times)
         for j in range(size):
             local[j] = 0.0
             power = nodes.log_none[0, j] - (rate * k) * nodes.times[j]
-            decay[j] = scale * nodes.weights[j] * nodes.keep[j] * np.exp(power)
+            decay[j] = ratio.scale * nodes.weights[j] * nodes.keep[j] * np.exp(power)
         _one_by_one(
             part,
             nodes.keep[:size],
@@ -262,10 +282,8 @@ def chance_of_none(p: Array) -> float:
 
 @kernel
 def range_of_true(mean: float, n_items: int) -> tuple[float, float]:
-    """How many items are true, given that a certain one is."""
-    fewest, _ = likely_range(max(mean - 1.0, 0.0), 0.0)
-    _, most = likely_range(mean, max(n_items - 1.0, 0.0))
-    return 1.0 + fewest, 1.0 + most
+    """The fewest and most items that are true, given that a certain one is."""
+    return 1.0 + fewest_true(max(mean - 1.0, 0.0)), 1.0 + most_true(mean, n_items - 1)
 
 
 def expected_curve(
@@ -309,13 +327,14 @@ def expected_curve(
             f"p must have 1 dimension, the items of one batch; got shape {values.shape}"
         )
     falling = np.sort(values.astype(np.float64, copy=False))[::-1]
-    with Progress(progress, "expected_curve: {} items", len(falling)) as told:
+    steps = 2 * len(falling)  # all items once for the product, once for the walk
+    with Progress(progress, f"expected_curve: {len(falling):,} items", steps) as told:
         curve = _curve(falling, ratio, told.advance)
-    if ratio.kind == SHARE:
+    if ratio.kind == KIND_PRECISION:
         curve[0] = zero_division
-    elif ratio.kind != CELLS and zero_division > 0.0:
+    elif ratio.kind != KIND_ACCURACY and zero_division > 0.0:
         none = zero_division * chance_of_none(falling)
-        curve[: None if ratio.kind == FOUND else 1] += none  # recall: whatever is predicted
+        curve[: None if ratio.kind == KIND_RECALL else 1] += none  # recall: whatever is predicted
     return curve
 
 
@@ -324,11 +343,11 @@ def find_ratio(metric: str | Metric) -> Ratio:
     found = find_metric(metric)
     if isinstance(found, FBeta):
         b2 = found.beta * found.beta
-        return Ratio(F, 1.0, b2, 1.0 + b2, found.cut)
+        return Ratio(KIND_F, 1.0, b2, 1.0 + b2, found.cut)
     if isinstance(found, LinearFractional):
         for kind, known in _KINDS.items():
             if found.parts == known.parts:
-                return Ratio(kind, 0.0 if kind == FOUND else 1.0, 1.0, 1.0, found.cut)
+                return Ratio(kind, 0.0 if kind == KIND_RECALL else 1.0, 1.0, 1.0, found.cut)
     raise ValueError(
         "metric must be one whose expectation is known in closed form: any 'f<beta>' or FBeta, "
         f"{spell_out([known.name for known in _KINDS.values()], 'or')}; got {metric!r}"
@@ -337,35 +356,41 @@ def find_ratio(metric: str | Metric) -> Ratio:
 
 def _curve(falling: Array, ratio: Ratio, advance: Callable[[int], None]) -> Curve:
     """Expectations for all k, those of 0/0 left out."""
-    if 0.0 < falling[0] < TINY and ratio.kind < SHARE:  # linear here; subnormals have few digits
+    if is_linear(ratio):
+        advance(2 * len(falling))
+        return _linear_curve(falling, ratio)
+    if 0.0 < falling[0] < TINY:  # linear here, and subnormal numbers have few digits
         return _curve(falling * LIFT, ratio, advance) / LIFT
-    n = len(falling)
+    n, mean = len(falling), falling.sum()
     curve, parts = np.zeros(n + 1), spans(n, _CHUNK)
-    if ratio.kind in (UNION, SHARE, CELLS):
+    if ratio.kind == KIND_JACCARD:
+        nodes = place_nodes(1.0, max(1.0, fewest_true(mean)), n)
         running_sum(falling, np.zeros((2, 1)), curve[1:])
-    if ratio.kind == SHARE:
-        curve[1:] /= np.arange(1, n + 1)
-        advance(n)
-    elif ratio.kind == CELLS:
-        right = np.zeros(n + 1)
-        running_sum(1.0 - falling[::-1], np.zeros((2, 1)), right[1:])
-        curve = (curve + right[::-1]) / n
-        advance(n)
-    elif ratio.kind == UNION:
-        fewest, _ = likely_range(falling.sum(), n)
-        nodes = place_nodes(falling, 1.0, max(1.0, fewest), n)
-        for part in parts:
-            found = curve[1:][part]
-            walk_union(falling[part], part.start, nodes, found, found)
-            advance(len(found))
     else:
-        fewest, most = range_of_true(falling.sum(), n)
+        fewest, most = range_of_true(mean, n)
         lo, hi = ratio.rate + ratio.b2 * fewest, ratio.rate * n + ratio.b2 * most
-        nodes = place_nodes(falling, ratio.b2, lo, hi)
-        hits = np.zeros((2, nodes.times.size))
-        for part in parts:
-            out = curve[1:][part]
-            lo = ratio.b2 * fewest
-            walk_f(falling[part], part.start, ratio.scale, ratio.rate, lo, nodes, hits, out)
-            advance(len(out))
+        nodes = place_nodes(ratio.b2, lo, hi)
+    for part in parts:
+        add_log_none(falling[part], nodes.keep, nodes.lose, 1.0, nodes.log_none)
+        advance(part.stop - part.start)
+    hits = np.zeros((2, nodes.times.size))
+    for part in parts:
+        out = curve[1:][part]
+        if ratio.kind == KIND_JACCARD:
+            walk_union(falling[part], part.start, nodes, out, out)
+        else:
+            walk_f(falling[part], part.start, ratio, fewest, nodes, hits, out)
+        advance(len(out))
     return curve
+
+
+def _linear_curve(falling: Array, ratio: Ratio) -> Curve:
+    n = len(falling)
+    curve = np.zeros(n + 1)
+    running_sum(falling, np.zeros((2, 1)), curve[1:])
+    if ratio.kind == KIND_PRECISION:
+        curve[1:] /= np.arange(1, n + 1)
+        return curve
+    right = np.zeros(n + 1)
+    running_sum(1.0 - falling[::-1], np.zeros((2, 1)), right[1:])
+    return (curve + right[::-1]) / n

@@ -14,6 +14,7 @@ from halfmax import _inputs
 Floats = npt.NDArray[np.float64]
 
 _SHAPES = {2: "items x sizes", 3: "instances x items x sizes"}
+_TINY = 1e-9  # how far arithmetic may take a probability out of its range
 _ROUNDING = 1e-6  # how far estimates of probabilities may miss their sums
 
 
@@ -41,9 +42,9 @@ def joint_from_samples(draws: Any, sample_weight: Any = None, max_size: int | No
     >>> q.tolist(), p_empty
     ([[0.5, 0.25], [0.0, 0.25]], 0.25)
     """
-    if isinstance(draws, np.ndarray) and draws.ndim == 3:
+    if isinstance(draws, (np.ndarray, list, tuple)) and np.ndim(draws) == 3:
         if not len(draws):
-            raise ValueError(f"draws must not be empty; got shape {draws.shape}")
+            raise ValueError(f"draws must not be empty; got shape {np.shape(draws)}")
         parts = [joint_from_samples(one, sample_weight, max_size) for one in draws]
         q, p_empty = (np.stack(side) for side in zip(*parts, strict=True))
         return Joint(q, p_empty)
@@ -59,7 +60,7 @@ def joint_from_samples(draws: Any, sample_weight: Any = None, max_size: int | No
     cell = ones.indices.astype(np.int64) * kept + np.repeat(sizes - 1, sizes)
     frequency = np.bincount(cell, np.repeat(shares, sizes), minlength=n_items * kept)
     q = frequency.astype(np.float64, copy=False).reshape(n_items, kept)
-    return Joint(q, float(shares[sizes == 0].sum()))
+    return Joint(q, min(1.0, float(shares[sizes == 0].sum())))
 
 
 def _check_max_size(max_size: int, largest: int, n_items: int) -> int:
@@ -88,6 +89,7 @@ def open_joint(q: Any, p_empty: Any) -> tuple[Joint, bool]:
             f"q must not have more sizes than items; got {q.shape[1]} items and {q.shape[2]} sizes"
         )
     some = _chances(q, one).sum(axis=1)
+    q = np.maximum(q, 0.0) if q.min() < 0.0 else q
     none = np.maximum(1.0 - some, 0.0) if p_empty is None else _open_empty(p_empty, len(q))
     wrong = ~(np.abs(none + some - 1.0) <= _ROUNDING)
     if wrong.any():
@@ -108,9 +110,9 @@ def _open_empty(p_empty: Any, n_instances: int) -> Floats:
             f"p_empty must be one probability, or one for each of the {n_instances} instances; "
             f"got shape {values.shape}"
         )
-    if not ((values >= 0.0) & (values <= 1.0)).all():
+    if not ((values >= -_TINY) & (values <= 1.0 + _TINY)).all():
         raise ValueError(f"p_empty must be from 0 to 1; got {p_empty}")
-    return np.full(n_instances, values, np.float64)
+    return np.full(n_instances, np.clip(values, 0.0, 1.0), np.float64)
 
 
 def _chances(q: Floats, one: bool) -> Floats:
@@ -119,8 +121,8 @@ def _chances(q: Floats, one: bool) -> Floats:
     No entry may be above the probability of its size. Nothing else needs to hold, since numbers
     from 0 to 1 that add up to s are always the shares of items in a mixture of sets of s items.
     """
-    if not q.min() >= 0.0:  # NaN as well
-        place = tuple(int(i) for i in np.argwhere(~(q >= 0.0))[0])
+    if not q.min() >= -_TINY:  # NaN as well
+        place = tuple(int(i) for i in np.argwhere(~(q >= -_TINY))[0])
         where = ", ".join(map(str, place[one:]))
         raise ValueError(f"q must hold probabilities, none negative; q[{where}] is {q[place]}")
     chances: Floats = q.sum(axis=1) / np.arange(1, q.shape[2] + 1)

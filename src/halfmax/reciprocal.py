@@ -19,13 +19,13 @@ Array = npt.NDArray[Any]
 # These three numbers give the fewest nodes that keep the error below rounding.
 _STEP, _SHIFT, _START = 0.22, 1.5, -3.65
 _DEAD = 40.0  # exp(-40) is nothing beside 1
-LANES = 4  # the nodes fill whole vector registers, with weights of zero at the end
+WIDTH = 4  # the nodes fill whole vector registers, with weights of zero at the end
 MOST_LEGENDRE = 48
 MOST_NODES = 256  # enough for hi / lo up to 10^20
 
 
 def _nodes() -> tuple[Array, Array]:
-    y = _START + _STEP * np.arange(MOST_NODES - LANES)
+    y = _START + _STEP * np.arange(MOST_NODES - WIDTH)
     times = np.exp(y + _SHIFT - np.exp(-y))
     return times, _STEP * times * (1.0 + np.exp(-y))
 
@@ -34,9 +34,9 @@ _TIMES, _WEIGHTS = _nodes()
 
 
 def _legendre(size: int) -> tuple[Array, Array]:
-    """Gauss and Legendre's nodes and weights on [0, 1], to the last digit.
+    """Gauss and Legendre's nodes and weights on [0, 1], to 15 digits.
 
-    Libraries give 13 digits. Newton's steps give the rest for the lower half, where the recurrence
+    Libraries give 13. Newton's steps give the rest for the lower half, where the recurrence
     of differences of Legendre's polynomials keeps every digit of v; the upper half mirrors it.
     """
     v = (roots_legendre(size)[0][: (size + 1) // 2] + 1.0) / 2.0
@@ -64,7 +64,7 @@ def fill_nodes(lo: float, hi: float, times: Array, weights: Array) -> int:
         times[size] = _TIMES[size] / hi
         weights[size] = _WEIGHTS[size] / hi
         size += 1
-    while size % LANES:
+    while size % WIDTH:
         times[size] = times[size - 1]
         weights[size] = 0.0
         size += 1
@@ -86,8 +86,8 @@ def legendre_nodes(size: int) -> tuple[Array, Array]:
 def living_nodes(lo: float, times: Array) -> int:
     """How many of the nodes still matter where x is at least lo, which may have risen."""
     size = times.size
-    while size > LANES and times[size - LANES] * lo > _DEAD:
-        size -= LANES
+    while size > WIDTH and times[size - WIDTH] * lo > _DEAD:
+        size -= WIDTH
     return size
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._jit import summing_kernel
-from halfmax.expected import UNION, F, Ratio
+from halfmax.expected import KIND_F, KIND_JACCARD, Ratio
 from halfmax.reciprocal import MOST_LEGENDRE, MOST_NODES, fill_nodes, legendre_nodes
 
 Array = npt.NDArray[Any]
@@ -23,23 +23,23 @@ REACHES = 8  # the most that can be true or predicted, together, is rounded up t
 @summing_kernel
 def _short_nodes(reach: int, ratio: Ratio) -> tuple[Array, Array, Array]:
     """``keep``, the step from k to k + 1, and the weight at k = 0 of each node."""
-    whole = (ratio.kind == F or ratio.kind == UNION) and ratio.b2 == 1.0
+    whole = (ratio.kind == KIND_F or ratio.kind == KIND_JACCARD) and ratio.b2 == 1.0
     if whole and reach <= 2 * MOST_LEGENDRE:
         keep, shares = legendre_nodes(reach // 2)
         weights = shares.copy()
-        if ratio.kind == UNION:
+        if ratio.kind == KIND_JACCARD:
             for j in range(keep.size):
                 weights[j] /= keep[j]
         return keep, keep, weights
     times, weights = np.empty(MOST_NODES), np.empty(MOST_NODES)
-    fewest = 0.0 if ratio.kind == UNION else ratio.b2
+    fewest = 0.0 if ratio.kind == KIND_JACCARD else ratio.b2
     most = max(ratio.rate, ratio.b2) * reach
     size = fill_nodes(ratio.rate + fewest, most, times, weights)
     times, weights = times[:size], weights[:size]
     keep, step = np.empty(size), np.empty(size)
     for j in range(size):
         keep[j], step[j] = np.exp(-ratio.b2 * times[j]), np.exp(-ratio.rate * times[j])
-        if ratio.kind != UNION:
+        if ratio.kind != KIND_JACCARD:
             weights[j] *= keep[j]
     return keep, step, weights
 
@@ -68,9 +68,9 @@ def expected_side_by_side(p: Array, last: int, reach: int, ratio: Ratio) -> Arra
                 factor = 1.0 - hit + hit * keep[j]
                 hits[lane] = hits[lane] * factor + hit * before[lane]
                 before[lane] *= factor
-                gain = 1.0 if ratio.kind == UNION else hits[lane]
+                gain = 1.0 if ratio.kind == KIND_JACCARD else hits[lane]
                 curve[i, lane] += power * gain * after[i + 1, lane]
-    if ratio.kind == UNION:
+    if ratio.kind == KIND_JACCARD:
         for lane in range(lanes):
             hits[lane] = 0.0
         for i in range(last):
