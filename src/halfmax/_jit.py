@@ -22,8 +22,11 @@ def summing_kernel(function: Kernel) -> Kernel:
 
 
 def _compile(function: Kernel, fastmath: bool | set[str]) -> Kernel:
+    # numpy's rule for division by zero, inf or NaN: a check that raises would keep every division
+    # out of the vector registers.
+    options: dict[str, Any] = {"nogil": True, "fastmath": fastmath, "error_model": "numpy"}
     try:
-        compiled = numba.njit(function, nogil=True, cache=True, fastmath=fastmath)
+        compiled = numba.njit(function, cache=True, **options)
     except RuntimeError:  # no folder to cache in: neither the package's nor the user's is writable
-        compiled = numba.njit(function, nogil=True, fastmath=fastmath)
+        compiled = numba.njit(function, **options)
     return cast(Kernel, compiled)

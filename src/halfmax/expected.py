@@ -187,9 +187,12 @@ def _one_by_one(
     for i in range(p.size):
         hit, miss = p[i], 1.0 - p[i]
         total = 0.0
+        # One loop would do, but touches too many arrays for the compiler to use vector registers.
         for j in range(keep.size):
             local[j] += hit / (miss + hit * keep[j])
+        for j in range(keep.size):
             total += decay[j] * (before[j] + local[j])
+        for j in range(keep.size):
             decay[j] *= step[j]
         out[i] = total
 

@@ -63,13 +63,16 @@ def expected_side_by_side(p: Array, last: int, reach: int, ratio: Ratio) -> Arra
         power = ratio.scale * weights[j]
         for i in range(last):
             power *= step[j]
+            if ratio.kind == KIND_JACCARD:
+                for lane in range(lanes):
+                    curve[i, lane] += power * after[i + 1, lane]
+                continue
             for lane in range(lanes):
                 hit = p[i, lane]
                 factor = 1.0 - hit + hit * keep[j]
                 hits[lane] = hits[lane] * factor + hit * before[lane]
                 before[lane] *= factor
-                gain = 1.0 if ratio.kind == KIND_JACCARD else hits[lane]
-                curve[i, lane] += power * gain * after[i + 1, lane]
+                curve[i, lane] += power * hits[lane] * after[i + 1, lane]
     if ratio.kind == KIND_JACCARD:
         for lane in range(lanes):
             hits[lane] = 0.0
