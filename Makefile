@@ -45,7 +45,7 @@ coverage: setup ## line coverage, with the compiler off so that kernels count to
 	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(RUN)/coverage run -m pytest -q tests $(UNCOMPILED)
 	$(RUN)/coverage report
 
-bench: setup ## speed and accuracy beside peers, all in one run (about 6 minutes)
+bench: setup ## speed and accuracy beside peers, all in one run (about 7 minutes)
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[test,bench]'
 	$(RUN)/python -m benchmarks
