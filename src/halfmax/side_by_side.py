@@ -1,7 +1,6 @@
 """The expected curve of many short batches at once, one in each lane of the vector registers.
 
-For up to 256 items plain products lose nothing that matters, so no logarithm is needed; and with
-the product of the items after k at hand, no division.
+For up to 256 items plain products lose nothing that matters, so no logarithm is needed.
 """
 
 from typing import Any
@@ -45,39 +44,58 @@ def _short_nodes(reach: int, ratio: Ratio) -> tuple[Array, Array, Array]:
 
 
 @summing_kernel
+def _add_f(
+    p: Array, weight: float, keep: float, step: float, product: Array, hits: Array, curve: Array
+) -> None:
+    """What one node adds to the expected F of each count; two arrays to work in are lent."""
+    for lane in range(p.shape[1]):
+        product[lane], hits[lane] = weight, 0.0
+    for i in range(p.shape[0]):
+        for lane in range(p.shape[1]):
+            product[lane] *= 1.0 - p[i, lane] + p[i, lane] * keep
+    power = 1.0
+    for i in range(curve.shape[0]):
+        power *= step
+        for lane in range(p.shape[1]):
+            total = hits[lane] + p[i, lane] / (1.0 - p[i, lane] + p[i, lane] * keep)
+            hits[lane] = total
+            curve[i, lane] += power * total * product[lane]
+
+
+@summing_kernel
+def _add_union(
+    p: Array, weight: float, keep: float, step: float, product: Array, curve: Array
+) -> None:
+    """What one node adds to the expected reciprocal of each union."""
+    last = curve.shape[0]
+    power = step**last
+    for lane in range(p.shape[1]):
+        product[lane] = weight
+    for i in range(p.shape[0] - 1, -1, -1):
+        if i < last:
+            for lane in range(p.shape[1]):
+                curve[i, lane] += power * product[lane]
+            power /= step
+        for lane in range(p.shape[1]):
+            product[lane] *= 1.0 - p[i, lane] + p[i, lane] * keep
+
+
+@summing_kernel
 def expected_side_by_side(p: Array, last: int, reach: int, ratio: Ratio) -> Array:
     """The expected metric of the counts 1 to `last`; `p` is items x lanes, falling, zeros last.
 
     The items that can be true and those predicted are at most `reach` together, an even number.
     """
-    n_items, lanes = p.shape
     keep, step, weights = _short_nodes(reach, ratio)
-    after, curve = np.empty((n_items + 1, lanes)), np.zeros((last, lanes))
-    before, hits = np.empty(lanes), np.empty(lanes)
+    curve, product, hits = np.zeros((last, p.shape[1])), np.empty(p.shape[1]), np.zeros(p.shape[1])
     for j in range(keep.size):
-        for lane in range(lanes):
-            after[n_items, lane], before[lane], hits[lane] = 1.0, 1.0, 0.0
-        for i in range(n_items - 1, 0, -1):
-            for lane in range(lanes):
-                after[i, lane] = after[i + 1, lane] * (1.0 - p[i, lane] + p[i, lane] * keep[j])
-        power = ratio.scale * weights[j]
-        for i in range(last):
-            power *= step[j]
-            if ratio.kind == KIND_JACCARD:
-                for lane in range(lanes):
-                    curve[i, lane] += power * after[i + 1, lane]
-                continue
-            for lane in range(lanes):
-                hit = p[i, lane]
-                factor = 1.0 - hit + hit * keep[j]
-                hits[lane] = hits[lane] * factor + hit * before[lane]
-                before[lane] *= factor
-                curve[i, lane] += power * hits[lane] * after[i + 1, lane]
+        if ratio.kind == KIND_JACCARD:
+            _add_union(p, weights[j], keep[j], step[j], product, curve)
+        else:
+            _add_f(p, ratio.scale * weights[j], keep[j], step[j], product, hits, curve)
     if ratio.kind == KIND_JACCARD:
-        for lane in range(lanes):
-            hits[lane] = 0.0
         for i in range(last):
-            for lane in range(lanes):
+            for lane in range(p.shape[1]):
                 hits[lane] += p[i, lane]
                 curve[i, lane] *= hits[lane]
     return curve
