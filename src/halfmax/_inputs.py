@@ -38,6 +38,15 @@ class Matrix(NamedTuple):
         return not isinstance(self.values, np.ndarray)
 
 
+def as_given(predictions: Any, matrix: Matrix, given: Any) -> Any:
+    """Predictions in the container that the caller gave: a frame or series, sparse, or an array."""
+    if matrix.native is not None:
+        return _frames.like(matrix.native, predictions)
+    if not matrix.is_sparse:
+        return predictions
+    return (sparse.csr_matrix if sparse.isspmatrix(given) else sparse.csr_array)(predictions)
+
+
 class LabelledScores(NamedTuple):
     """Scores and the truth about them, checked and of one shape."""
 

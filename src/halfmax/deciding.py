@@ -9,7 +9,6 @@ import numpy.typing as npt
 from scipy import sparse
 
 from halfmax import _frames, _inputs, _options
-from halfmax._inputs import Matrix
 from halfmax._jit import kernel
 from halfmax._progress import Progress, Wanted
 from halfmax._threads import map_blocks, spans
@@ -138,8 +137,10 @@ def decide(
     with Progress(progress, f"decide: {batches.shape[0]:,} batches", batches.shape[0]) as told:
         work = _decide_stored if matrix.is_sparse else _decide_dense
         best, predictions = work(batches, rule, told)
+    predictions = predictions.T if average == "macro" else predictions
+    predictions = predictions.reshape(matrix.values.shape)
     return Decision(
-        predictions=_as_given(predictions, matrix, average, y_prob),
+        predictions=_inputs.as_given(predictions, matrix, y_prob),
         thresholds=best.thresholds,
         expected_score=float(best.values.mean()),
         expected_scores=best.values,
@@ -160,18 +161,6 @@ def _batches(values: Any, average: str) -> Any:
         return values
     turned = values.T if average == "macro" else values.reshape((1, -1))
     return turned if isinstance(values, np.ndarray) else sparse.csr_array(turned)
-
-
-def _as_given(predictions: Any, matrix: Matrix, average: str, given: Any) -> Any:
-    if average == "macro":
-        predictions = predictions.T
-    predictions = predictions.reshape(matrix.values.shape)
-    if matrix.native is not None:
-        return _frames.like(matrix.native, predictions)
-    if not matrix.is_sparse:
-        return predictions
-    kind = sparse.csr_matrix if sparse.isspmatrix(given) else sparse.csr_array
-    return kind(predictions)
 
 
 def _decide_dense(batches: Array, rule: Rule, told: Progress) -> tuple[BestCounts, Array]:
@@ -241,6 +230,6 @@ def _sorted(data: Array, edges: Array) -> tuple[Array, Array]:
         return padded.ravel(), np.arange(len(lengths) + 1) * longest
     rising = data.astype(np.float64)
     _sort_short(rising, edges)
-    for batch in np.flatnonzero(np.diff(edges) >= _LONG):
+    for batch in np.flatnonzero(lengths >= _LONG):
         rising[edges[batch] : edges[batch + 1]].sort()
     return rising, edges

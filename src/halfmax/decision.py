@@ -1,14 +1,13 @@
 """The result of deciding: what to predict, what to expect, and the plug-in rule beside it."""
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from halfmax import _frames
 from halfmax._options import Labels
+from halfmax._shown import Shown
 from halfmax.table import Table
 
 Array = npt.NDArray[Any]
@@ -17,7 +16,7 @@ _BATCHES = {"macro": "label", "samples": "row"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Decision:
+class Decision(Shown):
     """Predictions that maximise the expected metric of each batch.
 
     Attributes
@@ -70,14 +69,7 @@ class Decision:
 
         A frame of the library that the data came in, or a `Table` of plain columns.
         """
-        table = self._plain_table()
-        return table if self._frame_library is None else _frames.table(self._frame_library, table)
-
-    def __repr__(self) -> str:
-        return f"{self._summary()}\n{self._plain_table()}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(self._summary())}</p>{self._plain_table()._repr_html_()}"
+        return super().table()
 
     def _summary(self) -> str:
         size = len(self.thresholds)

@@ -2,18 +2,17 @@
 
 import os
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from halfmax import _apply, _format, _frames, _inputs, _options
 from halfmax._files import write_whole
 from halfmax._format import COLUMNS
 from halfmax._options import Labels
+from halfmax._shown import Shown
 from halfmax.metrics import PRECISION, RECALL, confusion
 from halfmax.table import Table
 
@@ -21,7 +20,7 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Thresholds:
+class Thresholds(Shown):
     """A decision threshold for each label: a row is predicted iff its score is at or above it.
 
     Attributes
@@ -87,8 +86,7 @@ class Thresholds:
 
         A frame of the library that the data came in, or a `Table` of plain columns.
         """
-        table = self._plain_table()
-        return table if self._frame_library is None else _frames.table(self._frame_library, table)
+        return super().table()
 
     def predict(self, y_score: Any) -> Any:
         """0/1 predictions (int8) for scores, in the container they come in.
@@ -99,9 +97,7 @@ class Thresholds:
         scores = _inputs.open_scores(y_score, "y_score")
         limits = self._limits_for(scores)
         predictions = _apply.predict(scores.values, limits)
-        if scores.native is not None:
-            return _frames.like(scores.native, predictions)
-        return sparse.csr_matrix(predictions) if sparse.isspmatrix(y_score) else predictions
+        return _inputs.as_given(predictions, scores, y_score)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file, readable by people, that `load` gives back bit for bit.
@@ -128,12 +124,6 @@ class Thresholds:
             raise ValueError(
                 f"{os.fspath(path)} is not a halfmax thresholds file: {reason}"
             ) from None
-
-    def __repr__(self) -> str:
-        return f"{self._summary()}\n{self._plain_table()}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(self._summary())}</p>{self._plain_table()._repr_html_()}"
 
     def _summary(self) -> str:
         what = f"{len(self.thresholds):,} labels"

@@ -1,0 +1,30 @@
+"""Results that show themselves as a line of words and a table."""
+
+from html import escape
+from typing import Any
+
+from halfmax import _frames
+from halfmax.table import Table
+
+
+class Shown:
+    """A result with a summary and plain columns, in the library that the data came in."""
+
+    _frame_library: Any
+
+    def table(self) -> Any:
+        """A frame of the library that the data came in, or a `Table` of plain columns."""
+        table = self._plain_table()
+        return table if self._frame_library is None else _frames.table(self._frame_library, table)
+
+    def __repr__(self) -> str:
+        return f"{self._summary()}\n{self._plain_table()}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self._summary())}</p>{self._plain_table()._repr_html_()}"
+
+    def _summary(self) -> str:
+        raise NotImplementedError
+
+    def _plain_table(self) -> Table:
+        raise NotImplementedError
