@@ -68,17 +68,14 @@ def check_zero_division(value: float) -> float:
     """What 0/0 counts as: 0 to 1, or NaN to leave it out of averages."""
     if isinstance(value, (float, np.floating)) and math.isnan(value):
         return float(value)
-    number = check_share("zero_division", value, also=", or nan to leave 0/0 out of averages")
-    if number is None:
-        raise ValueError("zero_division must be a number from 0 to 1, or nan; got None")
-    return number
+    return check_share_known("zero_division", value, also=", or nan to leave 0/0 out of averages")
 
 
-def check_share_known(name: str, value: float) -> float:
+def check_share_known(name: str, value: float, also: str = "") -> float:
     """A number from 0 to 1 that must be given."""
-    number = check_share(name, value)
+    number = check_share(name, value, also)
     if number is None:
-        raise ValueError(f"{name} must be a number from 0 to 1; got None")
+        raise ValueError(f"{name} must be a number from 0 to 1{also}; got None")
     return number
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._errors import spell_out
+from halfmax._options import AVERAGES
 
 Array = npt.NDArray[Any]
 CountFunction = Callable[[Array, Array, Array, Array], Array]
@@ -177,7 +178,7 @@ def find_metric(metric: str | Metric) -> Metric:
         hint = "; wrap your function: halfmax.Metric('its name', function of tp, fp, fn, tn)"
     elif isinstance(metric, str) and metric != metric.strip().lower():
         hint = "; names are in lower case"
-    elif isinstance(metric, str) and metric in ("macro", "micro", "samples", "instance"):
+    elif isinstance(metric, str) and metric in (*AVERAGES, "instance"):
         hint = f"; that is an average: average={metric!r}"
     got = repr(metric)
     if hasattr(metric, "__len__") and not isinstance(metric, str):
