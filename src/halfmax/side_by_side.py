@@ -10,13 +10,19 @@ import numpy.typing as npt
 
 from halfmax._jit import summing_kernel
 from halfmax.expected import KIND_F, KIND_JACCARD, Ratio
-from halfmax.reciprocal import MOST_LEGENDRE, MOST_NODES, fill_nodes, legendre_nodes
+from halfmax.reciprocal import (
+    LEGENDRE_STEP,
+    MOST_LEGENDRE,
+    MOST_NODES,
+    fill_nodes,
+    legendre_nodes,
+)
 
 Array = npt.NDArray[Any]
 
 LANES = 16
 MOST_SHORT = 256
-REACHES = 8  # the most that can be true or predicted, together, is rounded up to so many
+REACHES = 2 * LEGENDRE_STEP  # what can be true and predicted together is rounded up to so many
 
 
 @summing_kernel
@@ -84,7 +90,8 @@ def _add_union(
 def expected_side_by_side(p: Array, last: int, reach: int, ratio: Ratio) -> Array:
     """The expected metric of the counts 1 to `last`; `p` is items x lanes, falling, zeros last.
 
-    The items that can be true and those predicted are at most `reach` together, an even number.
+    The items that can be true and those predicted are at most `reach` together, which is a
+    multiple of `REACHES`.
     """
     keep, step, weights = _short_nodes(reach, ratio)
     curve, product, hits = np.zeros((last, p.shape[1])), np.empty(p.shape[1]), np.zeros(p.shape[1])
