@@ -138,9 +138,7 @@ def start_rows():
 def speed_table(rows):
     yield "| task | halfmax | what else | takes | halfmax is |\n|---|---|---|---|---|"
     for name, ours, other, theirs in rows:
-        ratio = f"{theirs / ours:.0f} times faster" if theirs >= 10 * ours else ""
-        if not ratio:
-            ratio = f"{theirs / ours:.1f} times faster"
+        ratio = f"{theirs / ours:.{0 if theirs >= 10 * ours else 1}f} times faster"
         if theirs < ours:
             ratio = f"{ours / theirs:.1f} times as long"
         yield f"| {name} | {_digits(ours)} s | {other} | {_digits(theirs)} s | {ratio} |"

@@ -47,6 +47,8 @@ _KINDS = {
 _BLOCK = 64  # so many steps of a running product or sum cost no accuracy
 _HEAVY = 0.5
 _UNLIKELY = 55.0  # exp(-55), times the largest ratio of two reciprocals that can occur, is nothing
+# Below TINY expectations are linear in the probabilities: they are computed after a lift out of the
+# subnormal numbers, which have few digits, and brought down again.
 TINY, LIFT = 1e-290, 2.0**500
 _CHUNK = 1 << 16  # items between two looks at the clock, and at Ctrl-C
 
@@ -362,7 +364,7 @@ def _curve(falling: Array, ratio: Ratio, advance: Callable[[int], None]) -> Curv
     if is_linear(ratio):
         advance(2 * len(falling))
         return _linear_curve(falling, ratio)
-    if 0.0 < falling[0] < TINY:  # linear here, and subnormal numbers have few digits
+    if 0.0 < falling[0] < TINY:
         return _curve(falling * LIFT, ratio, advance) / LIFT
     n, mean = len(falling), falling.sum()
     curve, parts = np.zeros(n + 1), spans(n, _CHUNK)
