@@ -5,10 +5,10 @@ import secrets
 from pathlib import Path
 
 
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write text so that the path holds all of it or what it held before.
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write text or bytes so that the path holds all of it or what it held before.
 
-    A neighbouring file takes the text first and then takes the path's place in one step.
+    A neighbouring file takes the content first and then takes the path's place in one step.
     """
     target = Path(path).resolve()  # the file behind a link changes, the link stays
     if not target.parent.is_dir():
@@ -18,8 +18,8 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
         raise OSError(f"cannot write {target}: it must be a file or not exist yet, and is {kind}")
     part = target.with_name(f".halfmax.{secrets.token_hex(8)}.part")
     try:
-        with part.open("x", encoding="utf-8") as file:
-            file.write(text)
+        with part.open("xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         if target.exists():

@@ -1,0 +1,1 @@
+"""The paper recomputed: its figures, its numerical claims and its simulation."""
