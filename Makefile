@@ -10,7 +10,7 @@ UNCOMPILED := --ignore tests/test_real_scores.py
 FORGET_KERNELS := find src -name '*.nb[ci]' -delete
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint typecheck coverage bench pictures clean
+.PHONY: help setup demo test lint typecheck coverage reproduce bench pictures clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -45,14 +45,15 @@ coverage: setup ## line coverage, with the compiler off so that kernels count to
 	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(RUN)/coverage run -m pytest -q tests $(UNCOMPILED)
 	$(RUN)/coverage report
 
+reproduce: setup ## recompute the paper's figures, claims and simulation into paper/index.html
+	@$(RUN)/halfmax reproduce --out paper
+
 bench: setup ## speed and accuracy beside peers, all in one run (about 7 minutes)
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[test,bench]'
 	$(RUN)/python -m benchmarks
 
 pictures: setup ## redraw the pictures of the README
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt matplotlib
 	$(RUN)/python -m benchmarks.pictures
 
 clean: ## remove the environment and caches

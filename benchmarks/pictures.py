@@ -3,17 +3,16 @@
 import json
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib import pyplot as plt
 
 import halfmax as hm
+from halfmax._files import write_whole
+from halfmax._style import BLUE, GREEN, GREY, ORANGE, new_figure, render, styled
 from halfmax.demo import score_tumours
 from halfmax.reciprocal import exponential_sum
 
 HERE = Path(__file__).parent
 IMAGES = HERE.parent / "docs" / "images"
-BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#767676"
 
 
 def half_max(ax):
@@ -80,7 +79,7 @@ def growth(ax):
         ylabel="seconds",
         title="tune() from 10^5 to 10^8 entries (dotted: slope 1)",
     )
-    ax.legend(frameon=False)
+    ax.legend()
 
 
 def expected_curve(ax):
@@ -130,7 +129,7 @@ def theorem_two(ax):
         guide = values[-1] * (sizes / sizes[-1]) ** float(slope)
         ax.loglog(sizes, guide, ":", color=colour, linewidth=1)
     ax.set(xlabel="n, items in the batch", title="Theorem 2 on finite batches (dotted: 1/n, 1/n^2)")
-    ax.legend(frameon=False)
+    ax.legend()
 
 
 def step_error(ax):
@@ -149,7 +148,7 @@ def step_error(ax):
     ax.axvline(0.22, color="black", linewidth=1)
     ax.text(0.225, 1e-3, "h = 0.22")
     ax.set(ylim=(1e-17, 1), xlabel="h, step of the rule", title="Largest relative error of 1/x")
-    ax.legend(frameon=False, loc="lower right")
+    ax.legend(loc="lower right")
 
 
 def node_count(ax):
@@ -171,22 +170,20 @@ def linear(ax):
         sizes, took = zip(*[(size, t) for what, size, t in rows if what == name], strict=True)
         ax.loglog(sizes, took, marker=mark, color=colour, label=name)
     ax.set(xlabel="n, items in the batch", ylabel="seconds", title="Exact expected F1")
-    ax.legend(frameon=False)
+    ax.legend()
 
 
 def save(name, *drawings):
     """Draw side by side and write a PNG."""
-    figure, axes = plt.subplots(1, len(drawings), figsize=(5 * len(drawings), 3.6), squeeze=False)
-    for ax, draw in zip(axes[0], drawings, strict=True):
-        draw(ax)
-    figure.tight_layout()
-    figure.savefig(IMAGES / name, dpi=110)
-    plt.close(figure)
+    with styled():
+        figure = new_figure((5 * len(drawings), 3.6))
+        axes = figure.subplots(1, len(drawings), squeeze=False)
+        for ax, draw in zip(axes[0], drawings, strict=True):
+            draw(ax)
+        write_whole(IMAGES / name, render(figure, "png"))
 
 
 if __name__ == "__main__":
-    mpl.use("Agg")
-    plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
     IMAGES.mkdir(parents=True, exist_ok=True)
     save("half-max.png", half_max, tumours)
     save("growth.png", growth)

@@ -22,15 +22,18 @@ if TYPE_CHECKING:
     from halfmax.grid import Grid
     from halfmax.joint import joint_from_samples
     from halfmax.metrics import FBeta, LinearFractional, Metric
+    from halfmax.regions import DecisionRegion, decision_region
     from halfmax.scoring import score
     from halfmax.staircase import Staircase
     from halfmax.thresholds import Thresholds
     from halfmax.tuning import tune
+    from halfmax.winners_curse import simulate_winners_curse
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Decision",
+    "DecisionRegion",
     "FBeta",
     "Grid",
     "HalfmaxWarning",
@@ -41,15 +44,18 @@ __all__ = [
     "Thresholds",
     "decide",
     "decide_joint",
+    "decision_region",
     "expected_curve",
     "joint_from_samples",
     "score",
+    "simulate_winners_curse",
     "tune",
 ]
 
 # Names are fetched when first used: importing numba and scipy takes longer than an import should.
 _HOME = {
     "Decision": "decision",
+    "DecisionRegion": "regions",
     "FBeta": "metrics",
     "Grid": "grid",
     "HalfmaxWarning": "_errors",
@@ -60,9 +66,11 @@ _HOME = {
     "Thresholds": "thresholds",
     "decide": "deciding",
     "decide_joint": "deciding_jointly",
+    "decision_region": "regions",
     "expected_curve": "expected",
     "joint_from_samples": "joint",
     "score": "scoring",
+    "simulate_winners_curse": "winners_curse",
     "tune": "tuning",
 }
 

@@ -79,6 +79,29 @@ def check_share_known(name: str, value: float, also: str = "") -> float:
     return number
 
 
+def check_share_inside(name: str, value: float) -> float:
+    """A number above 0 and below 1."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if isinstance(value, (str, bytes)) or not 0.0 < number < 1.0:
+        raise ValueError(f"{name} must be a number above 0 and below 1; got {value!r}")
+    return number
+
+
+def check_whole(name: str, value: int, least: int, most: int | None = None) -> int:
+    """A whole number within limits; 1e6 is one, True is not."""
+    limits = f"{least} or more" if most is None else f"from {least} to {most:,}"
+    try:
+        number = None if isinstance(value, (bool, np.bool_, str, bytes)) else int(value)
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or number != value or number < least or (most and number > most):
+        raise ValueError(f"{name} must be a whole number, {limits}; got {value!r}")
+    return number
+
+
 def check_limits(
     min_k: Any, max_k: Any, shape: tuple[int, int]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -1,0 +1,137 @@
+"""The command line: it parses, calls and prints."""
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from halfmax import __version__
+
+if TYPE_CHECKING:
+    from halfmax.studies.curse import Curse
+    from halfmax.studies.reproduce import Reproduction
+
+app = typer.Typer(
+    name="halfmax",
+    help="Decision thresholds that maximise the F-measure.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+paper = typer.Typer(invoke_without_command=True)
+app.add_typer(paper, name="reproduce")
+
+Out = Annotated[Path, typer.Option(help="The folder to write into; it is made if need be.")]
+Runs = Annotated[int, typer.Option(help="Runs of the winner's curse for each base rate.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same files.")]
+
+_OUT, _RUNS = Path("paper"), 10_000
+
+
+def _plain_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """What is wrong with the input is one line and an exit code, not a traceback."""
+
+    @wraps(command)
+    def run(*values: Any, **options: Any) -> None:
+        try:
+            command(*values, **options)
+        except (ValueError, TypeError, OSError, ImportError) as error:
+            print(f"halfmax: {error}", file=sys.stderr)
+            raise typer.Exit(2) from None
+        except KeyboardInterrupt:
+            print("halfmax: stopped", file=sys.stderr)
+            raise typer.Exit(130) from None
+
+    return run
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+) -> None:
+    if version:
+        print(f"halfmax {__version__}")
+        raise typer.Exit
+
+
+@app.command(epilog="Example: halfmax demo")
+@_plain_errors
+def demo() -> None:
+    """Tune a binary and a multilabel classifier on data that come with scikit-learn."""
+    from halfmax.demo import main
+
+    main()
+
+
+@paper.callback(epilog="Example: halfmax reproduce --out paper")
+@_plain_errors
+def everything(context: typer.Context, out: Out = _OUT, runs: Runs = _RUNS, seed: Seed = 0) -> None:
+    """Recompute the paper's figures, claims and simulation into a folder with an index page."""
+    part = context.invoked_subcommand
+    if part is None:
+        _reproduce(("figures", "claims", "curse"), out, runs, seed)
+        return
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise ValueError(f"--{name} must come after {part!r}: reproduce {part} --{name} ...")
+
+
+@paper.command(epilog="Example: halfmax reproduce figures --out paper")
+@_plain_errors
+def figures(out: Out = _OUT, runs: Runs = _RUNS, seed: Seed = 0) -> None:
+    """Draw every figure as PNG and SVG, with a caption that says what to see."""
+    _reproduce(("figures",), out, runs, seed)
+
+
+@paper.command(epilog="Example: halfmax reproduce claims --out paper")
+@_plain_errors
+def claims(out: Out = _OUT, runs: Runs = _RUNS, seed: Seed = 0) -> None:
+    """Compute every numerical claim and set it beside the paper's number."""
+    _reproduce(("claims",), out, runs, seed)
+
+
+@paper.command(epilog="Example: halfmax reproduce curse --runs 10000 --seed 0")
+@_plain_errors
+def curse(out: Out = _OUT, runs: Runs = _RUNS, seed: Seed = 0) -> None:
+    """Simulate the winner's curse at the paper's size, and over sizes and base rates."""
+    _reproduce(("curse",), out, runs, seed)
+
+
+def _reproduce(parts: tuple[str, ...], out: Path, runs: int, seed: int) -> None:
+    from halfmax.studies.reproduce import reproduce
+
+    page, found = reproduce(out, parts, runs, seed, progress=True)
+    if found.claims:
+        _print_claims(found)
+    if found.curse:
+        _print_curse(found.curse)
+    print(f"\nOpen {page}")
+
+
+def _print_claims(found: "Reproduction") -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from halfmax.studies.reproduce import shown_number
+
+    table = Table("claim", "the paper", "ours", "verdict", title="The paper's claims", expand=True)
+    for claim in found.claims:
+        agrees = claim.verdict == "pass"
+        words = claim.statement if agrees else f"{claim.statement}\n{claim.why}"
+        colour = "blue" if agrees else "dark_orange3"
+        cells = map(shown_number, (words, claim.paper, claim.ours, claim.verdict))
+        table.add_row(*map(Text, cells), style=None if agrees else colour, end_section=True)
+    Console().print(table)
+    print(f"{found.agreeing} of {len(found.claims)} claims agree; the others say why they do not.")
+
+
+def _print_curse(curse: "Curse") -> None:
+    from halfmax.table import Table
+
+    print(f"The fraction predicted positive, {curse.runs:,} runs of {curse.n:,} examples:\n")
+    rows = curse.summary()
+    print(Table({name: [row[name] for row in rows] for name in rows[0]}))

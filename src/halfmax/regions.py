@@ -1,0 +1,362 @@
+"""The best decision region for known score densities (Theorem 1).
+
+Adding a stretch of scores to the region turns a share u of all items from false negatives into
+true positives, and a share v from true negatives into false positives. A ratio of weighted sums
+that is F so far does not fall if what this adds to its numerator is at least F times what it adds
+to its denominator. So the best region is where ``b p1(s) / ((1-b) p0(s))``, which is u / v at s, is
+at least a cut that depends on the best F alone: for F1 the Jaccard index reached, for F-beta
+``tp / (beta^2 (tp + fn) + fp)``. From any F the region of its cut reaches no less, and repeating
+this is Newton's method for the best F, which rises to it in a few steps.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._errors import HalfmaxWarning
+from halfmax._options import check_share_inside
+from halfmax._shown import Shown
+from halfmax.densities import Atoms, Bins, Continuous, Density, check_support, open_density
+from halfmax.likelihood_ratio import Interval, LogRatio
+from halfmax.metrics import LinearFractional, Metric, Objective, confusion, find_metric
+from halfmax.table import Table
+
+Array = npt.NDArray[np.float64]
+
+_MOST_STEPS = 100
+_SHOWN = 3
+_WORTH_A_WORD = 1e-12
+_ROUNDING = 4 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionRegion(Shown):
+    """The scores to predict so that the metric is as high as it can be.
+
+    Attributes
+    ----------
+    intervals : list of (low, high)
+        Ascending and apart; empty for nothing, ``[(-inf, inf)]`` for everything on the whole line.
+        An end beyond which neither density has mass is the end of their support.
+    likelihood_ratio : float
+        The cut: a score s is predicted where ``b p1(s) / ((1-b) p0(s))`` is at least this.
+    score : float
+        The metric reached.
+    tp, fp, fn, tn : float
+        Shares of all items, one in all.
+    metric : str
+    base_rate : float
+    """
+
+    intervals: list[Interval]
+    likelihood_ratio: float
+    score: float
+    tp: float
+    fp: float
+    fn: float
+    tn: float
+    metric: str
+    base_rate: float
+    _shares: list[tuple[float, float]]  # tp and fp of each interval
+    _highest: float
+    _densities: Callable[[int, Array], Table]
+    _frame_library: Any = None
+
+    @property
+    def threshold(self) -> float:
+        """Where the region begins, if it goes on from there to the highest score."""
+        if len(self.intervals) != 1 or self.intervals[0][1] < self._highest:
+            raise AttributeError(
+                f"the region is no ray upwards, so it has no threshold (it lies {self._words()}): "
+                "read .intervals, or ask .contains(score)"
+            )
+        return self.intervals[0][0]
+
+    def contains(self, s: npt.ArrayLike) -> Any:
+        """Whether each score is predicted; the ends of an interval are."""
+        scores = np.asarray(s, np.float64)
+        if np.isnan(scores).any():
+            raise ValueError("s must be numbers; got NaN")
+        inside = np.zeros(scores.shape, bool)
+        for low, high in self.intervals:
+            inside |= (scores >= low) & (scores <= high)
+        return inside if inside.ndim else bool(inside)
+
+    def curves(self, points: int = 512) -> Table:
+        """What a picture needs: scores, both densities, their weighted ratio, and the decision.
+
+        Discrete distributions have a row for each value, and masses in place of densities.
+        """
+        ends = np.array(self.intervals).ravel()
+        table = self._densities(points, ends[np.isfinite(ends)])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = table["positive"] * self.base_rate / (table["negative"] * (1 - self.base_rate))
+        return Table(table | {"ratio": ratio, "predicted": self.contains(table["score"])})
+
+    def table(self) -> Any:
+        """Per interval: its ends, and the true and false positives in it as shares of all items."""
+        return super().table()
+
+    def _words(self) -> str:
+        if not self.intervals:
+            return "nowhere"
+        if self.fn + self.tn == 0.0:
+            return "everywhere"
+        shown = [f"from {low:.6g} to {high:.6g}" for low, high in self.intervals[:_SHOWN]]
+        more = len(self.intervals) - _SHOWN
+        return " and ".join(shown) + (f" and in {more} more intervals" if more > 0 else "")
+
+    def _summary(self) -> str:
+        return (
+            f"DecisionRegion: {self.metric} = {self.score:.4f} where the ratio is at least "
+            f"{self.likelihood_ratio:.4g}, {self._words()}"
+        )
+
+    def _plain_table(self) -> Table:
+        lows, highs = zip(*self.intervals, strict=True) if self.intervals else ((), ())
+        tp, fp = zip(*self._shares, strict=True) if self._shares else ((), ())
+        count = range(1, len(lows) + 1)
+        return Table({"interval": count, "low": lows, "high": highs, "tp": tp, "fp": fp})
+
+
+def decision_region(
+    positive: Any,
+    negative: Any,
+    base_rate: float,
+    metric: str | Metric = "f1",
+    support: tuple[float, float] | None = None,
+) -> DecisionRegion:
+    """The scores to predict for the highest metric, when the densities of both classes are known.
+
+    Theorem 1 of the paper, for any ratio of weighted sums of tp, fp, fn and tn: predict s where
+    ``b p1(s) / ((1-b) p0(s))`` is at least a cut, for F1 the Jaccard index that this reaches. The
+    region is found by bracketed roots of the ratio, and need not be one ray.
+
+    Parameters
+    ----------
+    positive, negative
+        The densities of the scores of positives, p1, and of negatives, p0: frozen scipy
+        distributions, both continuous or both discrete; kernel density estimates (scipy's
+        ``gaussian_kde``, scikit-learn's ``KernelDensity``); histograms as ``(heights, edges)``, of
+        counts or densities, or ``rv_histogram``; or functions of the score. What is much narrower
+        than the spread of a function or distribution may be missed.
+    base_rate
+        b, the share of positives, above 0 and below 1.
+    metric
+        ``"f1"``, any ``"f<beta>"``, ``"jaccard"``, ``"accuracy"``, ``"recall"`` or a
+        `LinearFractional`.
+    support
+        (low, high), where densities that are given as functions live; the whole line if left out.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> r = decision_region(stats.norm(2), stats.norm(0), base_rate=0.1)
+    >>> r
+    DecisionRegion: f1 = 0.6121 where the ratio is at least 0.4411, from 1.68932 to inf
+    interval    low  high      tp       fp
+    1         1.689   inf  0.0622  0.04102
+    >>> r.contains([1.5, 2.5])
+    array([False,  True])
+
+    Scores of positives that spread more widely are predicted on both sides:
+
+    >>> decision_region(stats.norm(0, 3), stats.norm(0, 1), base_rate=0.1).table()
+    interval    low    high       tp       fp
+    1          -inf  -2.278  0.02238  0.01023
+    2         2.278     inf  0.02238  0.01023
+    """
+    rate = check_share_inside("base_rate", base_rate)
+    ratio = _check_metric(metric, rate)
+    bounds = check_support(support)
+    p1, p0 = open_density(positive, "positive", bounds), open_density(negative, "negative", bounds)
+    if isinstance(p1, Atoms) or isinstance(p0, Atoms):
+        if not (isinstance(p1, Atoms) and isinstance(p0, Atoms)):
+            raise ValueError(
+                "positive and negative must be both discrete or both continuous: a single value "
+                "has mass under one and none under the other"
+            )
+        return _best_steps(_of_atoms(p1, p0), ratio, rate)
+    if isinstance(p1, Bins) and isinstance(p0, Bins):
+        return _best_steps(_of_bins(p1, p0), ratio, rate)
+    return _best_intervals(_as_continuous(p1), _as_continuous(p0), ratio, rate)
+
+
+def _check_metric(metric: str | Metric, rate: float) -> LinearFractional:
+    found = find_metric(metric)
+    if not isinstance(found, LinearFractional):
+        raise ValueError(
+            "metric must be a ratio of weighted sums of tp, fp, fn and tn, such as 'f1' or a "
+            f"LinearFractional, to have a likelihood ratio for its cut; got {found!r}"
+        )
+    _, _, fn, tn = found.denominator
+    if fn * rate + tn * (1.0 - rate) == 0.0:
+        raise ValueError(
+            f"metric {found.name!r} is 0/0 when nothing is predicted, so that it may have no best "
+            "region but ever smaller ones; use an F-beta with a small beta such as 'f0.1'"
+        )
+    Objective(found).require_monotone(np.array([rate]), np.array([1.0]))
+    return found
+
+
+def _cut(metric: LinearFractional, score: float) -> float:
+    """The likelihood ratio from which a score is worth predicting, given what is reached."""
+    a, b, c, d = metric.cut
+    gain, cost = (c - a) + (d - b) * score, a + b * score
+    if cost <= 0.0:
+        return 0.0
+    return cost / gain if gain > 0.0 else np.inf
+
+
+class _Region(NamedTuple):
+    """Intervals, the tp and fp of each, and the tp, fp, fn and tn of all."""
+
+    intervals: list[Interval]
+    shares: list[tuple[float, float]]
+    counts: tuple[float, ...]
+
+
+def _result(
+    region: _Region,
+    metric: LinearFractional,
+    rate: float,
+    highest: float,
+    densities: Callable[[int, Array], Table],
+) -> DecisionRegion:
+    score = float(metric(*region.counts))
+    tp, fp, fn, tn = region.counts
+    return DecisionRegion(
+        intervals=region.intervals,
+        likelihood_ratio=_cut(metric, score),
+        score=score,
+        tp=tp,
+        fp=fp,
+        fn=fn,
+        tn=tn,
+        metric=metric.name,
+        base_rate=rate,
+        _shares=region.shares,
+        _highest=highest,
+        _densities=densities,
+    )
+
+
+# ---- continuous scores
+
+
+def _as_continuous(density: Density) -> Continuous:
+    return density.continuous() if isinstance(density, Bins) else density  # type: ignore[return-value]
+
+
+def _best_intervals(
+    p1: Continuous, p0: Continuous, metric: LinearFractional, rate: float
+) -> DecisionRegion:
+    ratio = LogRatio(p1, p0)
+    prior = np.log(rate) - np.log1p(-rate)
+    score = max(float(metric(rate, 1 - rate, 0, 0)), float(metric(0, 0, rate, 1 - rate)))
+    for _ in range(_MOST_STEPS):
+        with np.errstate(divide="ignore"):
+            intervals = ratio.above(float(np.log(_cut(metric, score)) - prior))
+        region = _measure(intervals, ratio, p1, p0, rate)
+        before, score = score, float(metric(*region.counts))
+        if score <= before * (1.0 + _ROUNDING):
+            break
+
+    def densities(points: int, ends: Array) -> Table:
+        lows, highs = zip(p1.core, p0.core, strict=True)
+        s = np.linspace(min(*lows, *ends), max(*highs, *ends), points)
+        with np.errstate(all="ignore"):
+            return Table({"score": s, "positive": np.exp(p1.log(s)), "negative": np.exp(p0.log(s))})
+
+    return _result(region, metric, rate, ratio.high, densities)
+
+
+def _measure(
+    intervals: list[Interval], ratio: LogRatio, p1: Continuous, p0: Continuous, rate: float
+) -> _Region:
+    """What is inside, and what is outside measured for itself, so that small shares stay exact."""
+    ends = [ratio.low, *(end for interval in intervals for end in interval), ratio.high]
+    outside = list(zip(ends[::2], ends[1::2], strict=True))
+    shares = [(rate * _held(p1, *i), (1.0 - rate) * _held(p0, *i)) for i in intervals]
+    tp, fp = (float(sum(part)) for part in zip((0.0, 0.0), *shares, strict=True))
+    fn = rate * sum(_held(p1, *i) for i in outside)
+    tn = (1.0 - rate) * sum(_held(p0, *i) for i in outside)
+    return _Region(intervals, shares, (tp, fp, fn, tn))
+
+
+def _held(density: Continuous, low: float, high: float) -> float:
+    low, high = max(low, density.low), min(high, density.high)
+    return density.mass(low, high) if low < high else 0.0
+
+
+# ---- scores in steps: the values of discrete distributions, the bins of histograms
+
+
+class _Steps(NamedTuple):
+    """What cannot be divided: stretches of scores, and how much of either class they hold."""
+
+    low: Array
+    high: Array
+    positive: Array
+    negative: Array
+
+
+def _of_atoms(p1: Atoms, p0: Atoms) -> _Steps:
+    values = np.union1d(p1.values, p0.values)
+    held = [p.mass_at(values) for p in (p1, p0)]
+    low, high = values.copy(), values.copy()
+    if p1.endless[0] or p0.endless[0]:
+        low[0] = -np.inf
+    if p1.endless[1] or p0.endless[1]:
+        low, high = np.append(low, values[-1] + 1.0), np.append(high, np.inf)
+        beyond = [float(p.mass_above(values[-1])) for p in (p1, p0)]
+        held = [np.append(part, rest) for part, rest in zip(held, beyond, strict=True)]
+        if max(beyond) > _WORTH_A_WORD:
+            warnings.warn(
+                f"values above {values[-1]:,.0f} hold {beyond[0]:.2g} of the positives and "
+                f"{beyond[1]:.2g} of the negatives, too many to list: they are decided together",
+                HalfmaxWarning,
+                stacklevel=3,
+            )
+    return _Steps(low, high, *held)
+
+
+def _of_bins(p1: Bins, p0: Bins) -> _Steps:
+    edges = np.union1d(p1.edges, p0.edges)
+    widths = np.diff(edges)
+    return _Steps(edges[:-1], edges[1:], *(p.at(edges[:-1]) * widths for p in (p1, p0)))
+
+
+def _best_steps(steps: _Steps, metric: LinearFractional, rate: float) -> DecisionRegion:
+    """Steps by falling ratio: the best region is a beginning of that list, the shortest best."""
+    u = rate * steps.positive / steps.positive.sum()
+    v = (1.0 - rate) * steps.negative / steps.negative.sum()
+    some = (u > 0.0) | (v > 0.0)
+    low, high, u, v = (part[some] for part in (steps.low, steps.high, u, v))
+    low[0], high[-1] = steps.low[0], steps.high[-1]
+    with np.errstate(divide="ignore", over="ignore"):
+        order = np.argsort(-(u / v), kind="stable")
+    tp, fp = (np.append(0.0, np.cumsum(part[order])) for part in (u, v))
+    counts = confusion(tp, tp + fp, rate, 1.0)
+    values = metric(*counts)
+    best = int(np.argmax(values >= values.max() * (1.0 - _ROUNDING)))
+    inside = np.zeros(len(low) + 2, np.int8)
+    inside[order[:best] + 1] = 1
+    starts, stops = np.flatnonzero(np.diff(inside) > 0), np.flatnonzero(np.diff(inside) < 0)
+
+    def masses(points: int, ends: Array) -> Table:
+        del points, ends  # there is nothing between the steps
+        shown = np.where(np.isfinite(low), low, high)
+        return Table({"score": shown, "positive": u / rate, "negative": v / (1.0 - rate)})
+
+    spans = list(zip(starts, stops, strict=True))
+    region = _Region(
+        [(float(low[i]), float(high[j - 1])) for i, j in spans],
+        [(float(u[i:j].sum()), float(v[i:j].sum())) for i, j in spans],
+        tuple(float(part[best]) for part in counts),
+    )
+    return _result(region, metric, rate, float(high[-1]), masses)

@@ -1,0 +1,93 @@
+"""One numerical statement of the paper beside our own number, and how the two are judged."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+PASS, DIFFERS = "pass", "differs"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says, what we compute, and whether the two agree.
+
+    Attributes
+    ----------
+    key
+        A short name, such as ``"two-labels-rare-perfect"``.
+    where
+        The place in the paper.
+    statement
+        The claim in one sentence.
+    paper
+        The value that the paper prints or implies; None if it names no number.
+    ours
+        The value computed.
+    verdict
+        ``"pass"`` or ``"differs"``, by a rule that looks at the numbers.
+    why
+        The reason of a difference; else a remark, or nothing.
+    seen
+        Further numbers that were measured on the way.
+    """
+
+    key: str
+    where: str
+    statement: str
+    paper: float | str | None
+    ours: float | str
+    verdict: str
+    why: str = ""
+    seen: dict[str, float] = field(default_factory=dict)
+
+
+def judged(
+    agrees: bool,
+    key: str,
+    where: str,
+    statement: str,
+    paper: float | str | None,
+    ours: float | str,
+    why: str = "",
+    seen: Mapping[str, float] | None = None,
+) -> Claim:
+    """The claim with the verdict that follows from `agrees`."""
+    plain = {name: float(value) for name, value in (seen or {}).items()}
+    ours = ours if isinstance(ours, str) else float(ours)
+    verdict = PASS if agrees else DIFFERS
+    return Claim(key, where, statement, paper, ours, verdict, why, plain)
+
+
+def printed(
+    key: str,
+    where: str,
+    statement: str,
+    paper: str,
+    ours: float,
+    why: str = "",
+    seen: Mapping[str, float] | None = None,
+) -> Claim:
+    """The claim that our value, rounded to the digits of the paper, is what the paper prints."""
+    agrees = agrees_to_printed_digits(ours, paper)
+    return judged(agrees, key, where, statement, paper, ours, why, seen)
+
+
+def agrees_to_printed_digits(value: float, printed: str) -> bool:
+    """Whether the value, rounded to as many digits as are printed, is the number printed.
+
+    >>> agrees_to_printed_digits(0.1818, "0.18"), agrees_to_printed_digits(0.8333, "0.84")
+    (True, False)
+    >>> agrees_to_printed_digits(7.72e-5, "7.71e-5")
+    False
+    """
+    number = Decimal(printed)
+    # A value half-way between two printed numbers may be rounded either way.
+    return abs(Decimal(value) - number) <= half_a_digit(printed) * Decimal("1.000001")
+
+
+def half_a_digit(printed: str) -> Decimal:
+    """Half of one unit in the last digit printed."""
+    exponent = Decimal(printed).as_tuple().exponent
+    if not isinstance(exponent, int):
+        raise ValueError(f"printed must be a finite number; got {printed!r}")
+    return Decimal(5).scaleb(exponent - 1)

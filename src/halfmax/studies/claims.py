@@ -1,0 +1,48 @@
+"""Every numerical statement of the paper, computed again; then what the paper gets wrong."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from halfmax._progress import Progress, Wanted
+from halfmax.studies import (
+    claims_curse,
+    claims_decisions,
+    claims_labels,
+    claims_metrics,
+    errata,
+    errata_curse,
+)
+from halfmax.studies.claim import Claim
+from halfmax.studies.curse import Curse, Plane
+
+__all__ = ["Claim", "check_claims"]
+
+Topic = Callable[[], Iterator[Claim]]
+
+
+def check_claims(curse: Curse, plane: Plane | None, progress: Wanted = None) -> list[Claim]:
+    """All claims, those that hold or are checked first, then the errata.
+
+    Parameters
+    ----------
+    curse
+        The simulated winner's curse that Section 7 is held against; 300 runs or more.
+    plane
+        How often a high threshold is chosen over sizes and base rates, if that is at hand.
+    progress
+        True for a line on stderr, or a function of (topics done, topics in all).
+    """
+    topics: list[Topic] = [
+        *claims_metrics.TOPICS,
+        *claims_decisions.TOPICS,
+        *claims_labels.TOPICS,
+        *(partial(topic, curse) for topic in claims_curse.TOPICS),
+        *errata.TOPICS,
+        *(partial(topic, curse, plane) for topic in errata_curse.TOPICS),
+    ]
+    claims: list[Claim] = []
+    with Progress(progress, "checking the paper's claims", len(topics)) as told:
+        for topic in topics:
+            claims.extend(topic())
+            told.advance(1)
+    return claims

@@ -1,0 +1,245 @@
+"""How each figure is drawn: numbers in, marks on an empty figure out; nothing is simulated here."""
+
+from math import floor, isfinite, log10
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halfmax._style import BLUE, COLOUR_MAP, GREEN, INK, LINES, MARKERS, ORANGE, PALE
+from halfmax.studies.curse import Curse, Plane
+from halfmax.studies.curse_law import turning_base_rate
+from halfmax.studies.figure_data import (
+    BATCH_SIZES,
+    Array,
+    Family,
+    Gaps,
+    Guessing,
+    Histogram,
+    Region,
+    Surface,
+    log_odds,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.figure import Figure
+
+Line = tuple[Array, str, str, float]  # heights, dashes, name, and how far along the name stands
+
+_BESIDE: dict[str, Any] = {
+    "textcoords": "offset points",
+    "va": "center",
+    "annotation_clip": False,
+}
+
+
+def draw_family(family: Family, fixed: str, x: str, y: str, figure: "Figure") -> None:
+    """A line for each value of what is held fixed; how far the first one bends is shaded."""
+    ax = figure.subplots()
+    straight = np.linspace(family.curves[0][0], family.curves[0][-1], len(family.x))
+    ax.fill_between(family.x, straight, family.curves[0], color=PALE, linewidth=0)
+    for value, curve, look in zip(family.fixed, family.curves, LINES, strict=True):
+        name = f"{fixed} = {value:.2f}"
+        ax.plot(family.x, curve, label=name, clip_on=False, **look)
+        ax.annotate(name, (family.x[-1], curve[-1]), xytext=(6, 0), **_BESIDE)
+    ticks = np.linspace(0.0, family.x[-1], 6)
+    ax.set(xlim=(0.0, family.x[-1]), ylim=(0.0, 1.0), xlabel=x, ylabel=y, xticks=ticks)
+    ax.grid(axis="y")
+
+
+def draw_surface(surface: Surface, figure: "Figure") -> None:
+    """The surface itself, and its level lines beside it."""
+    left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(1.0, 1.05))[0]
+    _draw_relief(surface, left.add_axes((0.07, 0.02, 0.93, 0.98), projection="3d"))
+    ax = right.subplots()
+    mesh = ax.pcolormesh(
+        surface.tp, surface.fp, surface.f1, shading="gouraud", vmin=0, vmax=1, rasterized=True
+    )
+    levels = np.linspace(0.1, 0.9, 9)
+    colours = ["white" if level < 0.55 else INK for level in levels]
+    lines = ax.contour(surface.tp, surface.fp, surface.f1, levels, colors=colours, linewidths=0.9)
+    ax.clabel(lines, fmt="%.1f", fontsize=8)
+    ax.set(xlabel="true positives, tp", ylabel="false positives, fp")
+    right.colorbar(mesh, ax=ax, label="F1", ticks=np.linspace(0, 1, 6))
+
+
+def _draw_relief(surface: Surface, ax: Any) -> None:
+    tp, fp = np.meshgrid(surface.tp, surface.fp)
+    look = {"vmin": 0, "vmax": 1, "rcount": 61, "ccount": 61, "antialiased": False}
+    ax.plot_surface(tp, fp, surface.f1, cmap=COLOUR_MAP, shade=False, rasterized=True, **look)
+    for k in range(0, 61, 12):
+        ax.plot(tp[k], fp[k], surface.f1[k], color=INK, linewidth=0.6)
+        ax.plot(tp[:, k], fp[:, k], surface.f1[:, k], color=INK, linewidth=0.6)
+    ax.set(xlabel="tp", ylabel="fp", zlabel="F1", zlim=(0.0, 1.0))
+    ax.set(xticks=(0, 0.1, 0.2), yticks=(0, 0.25, 0.5, 0.75), zticks=(0, 0.5, 1.0))
+    ax.view_init(elev=24, azim=-122)
+    ax.set_box_aspect((1.0, 1.0, 0.85), zoom=0.95)
+
+
+def draw_guessing(guessing: Guessing, figure: "Figure") -> None:
+    """Guessing against the base rate, and the room that is left up to perfection."""
+    ax = figure.subplots()
+    ax.fill_between(guessing.base_rates, guessing.limit, 1.0, color=PALE, linewidth=0)
+    ax.plot(guessing.base_rates, np.ones_like(guessing.limit), color=INK, clip_on=False)
+    ax.plot(guessing.base_rates, guessing.limit, color=BLUE, label="2b / (1 + b)", clip_on=False)
+    for n, exact, colour, mark in zip(
+        BATCH_SIZES, guessing.marked, (ORANGE, GREEN), MARKERS, strict=False
+    ):
+        name = f"best decision for {n} items, exact"
+        ax.plot(guessing.marked_rates, exact, mark, color=colour, fillstyle="none", label=name)
+    ax.text(0.02, 1.015, "perfect predictions", va="bottom")
+    for rate in (0.1, 0.5):
+        guess = 2 * rate / (1 + rate)
+        ax.annotate("", (rate, 1), (rate, guess), arrowprops={"arrowstyle": "<->", "color": INK})
+        ax.text(rate + 0.015, 0.4 * guess + 0.6, f"{1 - guess:.2f} to gain", va="center")
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="base rate, b", ylabel="expected F1")
+    ax.legend(loc="lower right")
+
+
+def draw_curse(curse: Curse, plain: Histogram, odds: Histogram, figure: "Figure") -> None:
+    """How often which fraction is predicted, on a plain axis and on one that widens its ends."""
+    shape = {"width_ratios": (1.0, 1.5)}
+    axes = figure.subplots(
+        len(curse.base_rates), 2, sharex="col", sharey="col", squeeze=False, gridspec_kw=shape
+    )
+    for row, (left, right) in enumerate(axes):
+        median = float(np.median(curse.fractions[row]))
+        for ax, bins, at in ((left, plain, median), (right, odds, log_odds(median, curse.n))):
+            ax.stairs(bins.shares[row], bins.edges, fill=True, color=BLUE)
+            ax.plot(at, 0.0, "^", color=ORANGE, markersize=6, clip_on=False, zorder=3)
+        name = f"b = {_power(curse.base_rates[row])}"
+        left.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=8)
+        right.text(1.02, 0.4, _near_one(median), va="center", transform=right.transAxes)
+    top = np.ceil(10 * odds.shares.max()) / 10
+    left, right = axes[0]
+    left.set(xlim=(0, 1), ylim=(0, 1), yticks=(0, 1), title="plain axis")
+    right.set(xlim=odds.edges[[0, -1]], ylim=(0, top), yticks=(0, top), title="both ends widened")
+    right.set_xticks(*_odds_ticks(curse.n))
+    right.text(1.02, 1.12, "median", color=ORANGE, va="bottom", transform=right.transAxes)
+    figure.supxlabel("fraction of the examples predicted positive", fontsize=9.5)
+    figure.supylabel(f"share of {curse.runs:,} runs", fontsize=9.5)
+
+
+def _odds_ticks(n: int) -> tuple[Array, list[str]]:
+    """Places on the axis of odds and their names: nothing, shares of every size, everything."""
+    inside = [10.0**-p for p in (6, 4, 2) if p < log10(n) - 1]
+    places = [0.0, *inside, 0.5, *(1 - share for share in reversed(inside)), 1.0]
+    names = [f"{place:.10g}" for place in places]
+    return log_odds(places, n), ["none", *names[1:-1], "all"]
+
+
+def _near_one(value: float) -> str:
+    """Two digits, or as many as tell the value from one."""
+    digits = 2 if value == 1.0 else max(2, -floor(log10(1 - value) + 1e-6))
+    return f"{value:#.{digits}g}"
+
+
+def _power(value: float) -> str:
+    exponent = round(log10(value))
+    exact = value < 0.1 and np.isclose(value, 10.0**exponent)
+    return f"$10^{{{exponent}}}$" if exact else f"{value:g}"
+
+
+def draw_plane(plane: Plane, figure: "Figure") -> None:
+    """How often a threshold is high, in two meanings of it, and the lines said to bound them."""
+    n = plane.sizes.astype(np.float64)
+    printed = (np.sqrt(1 + 8 / n) - 1) / 2, "--", r"$b = (\sqrt{1 + 8/n} - 1)\,/\,2$", 0.4
+    text = n**-0.5, "-", r"$b = 1/\sqrt{n}$", 0.7
+    half = np.array([turning_base_rate(size) for size in n]), "-.", r"$b = 0.55\,n^{-1/3}$", 0.8
+    left, right = figure.subplots(1, 2, sharey=True)
+    _draw_map(left, plane, plane.high, [printed, text, half])
+    mesh = _draw_map(right, plane, plane.top, [printed, text])
+    left.set(title="less than half is predicted", ylabel="base rate, b")
+    right.set(title="prediction stops by about the third positive")
+    corner = left.transAxes
+    left.text(0.97, 0.95, "nearly all predicted", c="white", ha="right", va="top", transform=corner)
+    left.text(0.04, 0.05, "no positives,\nnone predicted", transform=corner)
+    right.text(0.04, 0.05, "hardly three\npositives in all", transform=right.transAxes)
+    figure.colorbar(mesh, ax=[left, right], label="share of runs", pad=0.01, aspect=30)
+
+
+def _draw_map(ax: "Axes", plane: Plane, shares: Array, lines: list[Line]) -> "QuadMesh":
+    cells = _edges(plane.sizes), _edges(plane.base_rates)
+    mesh = ax.pcolormesh(*cells, shares, vmin=0, vmax=1, rasterized=True)
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
+    for b, dash, name, at in lines:
+        ax.plot(plane.sizes, b, dash, color=INK, linewidth=1.5, path_effects=_halo(), label=name)
+        k = int(at * len(b))
+        ax.text(plane.sizes[k], b[k], name, ha="center", va="center", fontsize=8, bbox=box)
+    ax.set(xscale="log", yscale="log", xlabel="n, examples used to set the threshold")
+    ax.set(xlim=plane.sizes[[0, -1]], ylim=plane.base_rates[[0, -1]])
+    return mesh
+
+
+def _halo() -> list[Any]:
+    """A white edge, so that ink is seen on every colour."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=3, foreground="white")]
+
+
+def _edges(centres: Any) -> Array:
+    """Borders of the cells around points of a log axis, halfway between them."""
+    logs = np.log(centres)
+    inner = (logs[1:] + logs[:-1]) / 2
+    edges: Array = np.exp([2 * logs[0] - inner[0], *inner, 2 * logs[-1] - inner[-1]])
+    return edges
+
+
+def draw_regions(regions: list[Region], figure: "Figure") -> None:
+    """Both weighted densities, and the scores where the positive one reaches J times the other."""
+    axes = figure.subplots(1, len(regions), sharey=True)
+    for ax, region in zip(axes, regions, strict=True):
+        shown = region.scores[[0, -1]]
+        for interval in region.intervals:
+            ax.axvspan(*np.clip(interval, *shown), color=PALE, linewidth=0)
+        _draw_densities(ax, region)
+        found = f"predicted where\n{_in_words(region.intervals)}\n\nF1 = {region.f1:.3f}"
+        ax.text(0.98, 0.96, found, ha="right", va="top", transform=ax.transAxes)
+        ax.set(title=region.name, xlabel="score, s", xlim=shown, ylim=(0, None))
+    axes[0].set_ylabel(r"density $\times$ share of the class")
+
+
+def _draw_densities(ax: "Axes", region: Region) -> None:
+    scaled = region.ratio * region.negative
+    pointer = {"arrowstyle": "-", "color": ORANGE, "linewidth": 0.7}
+    for name, curve, colour, look, away, arrow in (
+        ("negatives", region.negative, ORANGE, "--", -8, None),
+        (r"J $\times$ negatives", scaled, ORANGE, "-", -36, pointer),
+        ("positives", region.positive, BLUE, "-", 8, None),
+    ):
+        width = 1.0 if curve is scaled else 1.8
+        ax.plot(region.scores, curve, look, color=colour, linewidth=width, label=name)
+        shoulder = np.flatnonzero(curve >= 0.6 * curve.max())[0 if away < 0 else -1]
+        at = region.scores[shoulder], curve[shoulder]
+        side = "right" if away < 0 else "left"
+        ax.annotate(name, at, (away, 3), color=colour, ha=side, arrowprops=arrow, **_BESIDE)
+
+
+def _in_words(intervals: tuple[tuple[float, float], ...]) -> str:
+    """Rays and intervals as conditions on s."""
+    parts = []
+    for low, high in intervals:
+        below, above = isfinite(high), isfinite(low)
+        left = f"{low:.2f} ≤ " if below and above else ""
+        right = f" ≤ {high:.2f}" if below else f" ≥ {low:.2f}"
+        parts.append(f"{left}s{right}")
+    return " or ".join(parts).replace("-", "\N{MINUS SIGN}")
+
+
+def draw_gaps(gaps: Gaps, figure: "Figure") -> None:
+    """How fast the rule of half the best F1 becomes right: marks, on lines of slope -1 and -2."""
+    ax = figure.subplots()
+    for values, power, colour, mark, name in (
+        (gaps.threshold, -1, BLUE, "o", "lowest probability predicted,\nminus F*/2: falls as 1/n"),
+        (gaps.lost, -2, ORANGE, "s", "expected F1 lost by the\nthreshold F*/2: falls as 1/n²"),
+    ):
+        line = gaps.sizes ** float(power)
+        guide = line * np.exp(np.log(values / line).mean())
+        ax.plot(gaps.sizes, guide, color=colour, linewidth=0.9, label="guide")
+        ax.plot(gaps.sizes, values, mark, color=colour, label=name)
+        middle = len(values) // 2 - 1
+        at = gaps.sizes[middle], values[middle]
+        ax.annotate(name, at, xytext=(12, 16), color=colour, **_BESIDE)
+    ax.set(xscale="log", yscale="log", xlabel="n, items in the batch", ylabel="mean over batches")

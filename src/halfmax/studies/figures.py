@@ -1,0 +1,190 @@
+"""The figures of the paper, and three that it does not have: each with words and a way to draw it.
+
+Numbers come from `figure_data` and from the simulation, `drawing` draws them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from halfmax._files import write_whole
+from halfmax._style import NARROW, TALL, WIDE, new_figure, render, styled
+from halfmax.studies import drawing, figure_data
+from halfmax.studies.curse import Curse, Plane
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_NEW = "not in the paper"
+_RATE = f"Fractions of all examples; the base rate is {figure_data.BASE_RATE:g}."
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure that can be drawn, where it comes from, and what to see in it.
+
+    Attributes
+    ----------
+    key
+        The name of its files, without the ending.
+    source
+        Which figure of the paper it is, or that the paper has none.
+    title, caption
+        A few words, and one to three sentences that also serve those who cannot see it.
+    draw
+        Draws on an empty figure of this `size`, in inches.
+    """
+
+    key: str
+    source: str
+    title: str
+    caption: str
+    draw: "Callable[[Figure], None]"
+    size: tuple[float, float] = NARROW
+
+
+def pictures(curse: Curse, plane: Plane) -> list[Picture]:
+    """All pictures: those of the paper in its order, then those that are not in it."""
+    return [
+        *_metric_pictures(),
+        _guessing_picture(),
+        _curse_picture(curse),
+        _plane_picture(plane),
+        _regions_picture(),
+        _gaps_picture(),
+    ]
+
+
+def save(picture: Picture, folder: Path) -> tuple[Path, Path]:
+    """Write the picture as PNG and SVG into a folder that exists; gives both paths."""
+    words = {"Title": picture.title, "Description": picture.caption}
+    with styled():
+        figure = new_figure(picture.size)
+        picture.draw(figure)
+        png, svg = render(figure, "png", words), render(figure, "svg", words)
+    paths = Path(folder) / f"{picture.key}.png", Path(folder) / f"{picture.key}.svg"
+    write_whole(paths[0], png)
+    write_whole(paths[1], svg)
+    return paths
+
+
+def _metric_pictures() -> list[Picture]:
+    tp, tn = "true positives, tp", "true negatives, tn"
+    family = drawing.draw_family
+    return [
+        Picture(
+            key="f1-concave-in-tp",
+            source="Figure 2 of the paper",
+            title="F1 is concave in tp",
+            caption="Each line holds fp fixed: the first true positives raise F1 most and later "
+            "ones less and less, so every line bends above its chord (shaded for fp = 0). " + _RATE,
+            draw=partial(family, figure_data.by_tp("f1"), "fp", tp, "F1"),
+        ),
+        Picture(
+            key="accuracy-linear-in-tp",
+            source="Figure 3 of the paper",
+            title="Accuracy is linear in tp",
+            caption="Unlike F1, accuracy pays the same for every true positive, whatever fp is: "
+            "the lines are straight and parallel. " + _RATE,
+            draw=partial(family, figure_data.by_tp("accuracy"), "fp", tp, "accuracy"),
+        ),
+        Picture(
+            key="f1-surface",
+            source="Figure 4 of the paper",
+            title="F1 over its two degrees of freedom",
+            caption="With the base rate fixed, tp and fp determine F1. Its level lines are "
+            "straight but fan out, so F1 is not linear: a step in tp or fp counts most where fp is "
+            "small. " + _RATE,
+            draw=partial(drawing.draw_surface, figure_data.surface()),
+            size=WIDE,
+        ),
+        Picture(
+            key="f1-convex-in-tn",
+            source="Figure 5 of the paper",
+            title="F1 is convex in tn",
+            caption="Each line holds fn fixed: the last true negatives raise F1 most, so every "
+            "line bends below its chord (shaded for fn = 0). Beside the concave curves of tp this "
+            "shows that F1 treats the classes differently. " + _RATE,
+            draw=partial(family, figure_data.by_tn("f1"), "fn", tn, "F1"),
+        ),
+    ]
+
+
+def _guessing_picture() -> Picture:
+    return Picture(
+        key="guessing-by-base-rate",
+        source="Figure 6 of the paper",
+        title="What a random guess can expect",
+        caption="Predicting all, which is best for a classifier that knows nothing, expects "
+        "F1 = 2b / (1 + b) in a large batch and a little less in a small one (marks). The shaded "
+        "room up to perfect predictions is wide for rare labels and narrow for common ones.",
+        draw=partial(drawing.draw_guessing, figure_data.guessing()),
+    )
+
+
+def _curse_picture(curse: Curse) -> Picture:
+    medians = np.median(curse.fractions, axis=1)
+    least = int(medians.argmin())
+    return Picture(
+        key="winners-curse",
+        source="Figure 8 of the paper",
+        title="The winner's curse: how much is predicted",
+        caption=f"Each row is a base rate b: what the best threshold on {curse.n:,} examples "
+        "predicts if scores say nothing. Predicting all would be right in every row, and common "
+        f"labels come close, but for b = {curse.base_rates[least]:g} the median run predicts only "
+        f"{medians[least]:.2g} of the examples. The rarest labels often have no positive at all, "
+        "and then none is predicted.",
+        draw=partial(
+            drawing.draw_curse,
+            curse,
+            figure_data.fractions_histogram(curse),
+            figure_data.odds_histogram(curse),
+        ),
+        size=TALL,
+    )
+
+
+def _plane_picture(plane: Plane) -> Picture:
+    return Picture(
+        key="winners-curse-plane",
+        source=_NEW,
+        title="Where thresholds are set too high",
+        caption="Tuning on n examples without signal, where predicting all would be right, "
+        "predicts less than half (left, bright) up to b = 0.55 / n^(1/3) (dash-dotted), and stops "
+        "by about the third positive (right) up to the paper's b = 1/√n (solid), where the "
+        "change is sharp. The bound that the paper prints (dashed) is near 2/n and marks neither: "
+        "there n examples have about two positives.",
+        draw=partial(drawing.draw_plane, plane),
+        size=WIDE,
+    )
+
+
+def _regions_picture() -> Picture:
+    return Picture(
+        key="decision-regions",
+        source=_NEW,
+        title="Theorem 1: the best scores to predict",
+        caption="A score is predicted (shaded) where the weighted density of the positives "
+        "reaches J times that of the negatives (thin line), J being the Jaccard index reached. "
+        "With equal spread that is one ray, so one threshold is enough; with positives that spread "
+        f"wider it is two. The base rate is {figure_data.BASE_RATE:g}.",
+        draw=partial(drawing.draw_regions, figure_data.regions()),
+        size=WIDE,
+    )
+
+
+def _gaps_picture() -> Picture:
+    return Picture(
+        key="theorem-two-gap",
+        source=_NEW,
+        title="Theorem 2 on finite batches",
+        caption="The lowest probability that the best decision predicts lies above half the best "
+        "expected F1, F*/2, by an amount that falls as 1/n: the theorem is exact in the limit. "
+        "Using its threshold all the same costs F1 that falls as 1/n². Marks are means over "
+        "batches of n squared uniform probabilities, lines have slopes -1 and -2.",
+        draw=partial(drawing.draw_gaps, figure_data.gaps()),
+    )

@@ -1,0 +1,198 @@
+"""The paper in a folder: figures, claims and simulation recomputed, and a page that shows them.
+
+Everything is computed before anything is written, and each file is written whole.
+"""
+
+import io
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halfmax import __version__
+from halfmax._errors import spell_out
+from halfmax._files import write_whole
+from halfmax._options import check_whole
+from halfmax._progress import Wanted
+from halfmax.studies.claim import PASS
+from halfmax.studies.claims import Claim, check_claims
+from halfmax.studies.curse import RUNS, Curse, Plane, simulate_curse, simulate_plane
+from halfmax.studies.figures import Picture, pictures, save
+
+PARTS = ("figures", "claims", "curse")
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """What was computed; a part that was not asked for is empty."""
+
+    runs: int
+    seed: int
+    drawn: list[Picture] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    curse: Curse | None = None
+    plane: Plane | None = None
+
+    @property
+    def agreeing(self) -> int:
+        """How many claims hold."""
+        return sum(claim.verdict == PASS for claim in self.claims)
+
+
+def reproduce(
+    out: str | Path,
+    parts: Iterable[str] = PARTS,
+    runs: int = RUNS,
+    seed: int = 0,
+    progress: Wanted = None,
+) -> tuple[Path, Reproduction]:
+    """Compute the parts asked for and write them into a folder; gives its page and what is on it.
+
+    Parameters
+    ----------
+    out
+        The folder; it is created if need be. Files of the same names are replaced, others stay.
+    parts
+        Some of ``"figures"``, ``"claims"`` and ``"curse"``. All of them make ``index.html``; one of
+        them makes a page of its name.
+    runs
+        Runs of the winner's curse for each base rate; the plane takes a tenth.
+    seed
+        The same seed gives the same files.
+    progress
+        True for lines on stderr, or a function of (done, in all).
+    """
+    wanted = set(parts)
+    if not wanted or not wanted <= set(PARTS):
+        raise ValueError(f"parts must be some of {spell_out(PARTS)}; got {parts!r}")
+    runs, seed = check_whole("runs", runs, 1), check_whole("seed", seed, 0)
+    _need("jinja2", "matplotlib")
+    folder = _prepare(out)
+    curse = simulate_curse(runs, seed, progress=progress)
+    plane = simulate_plane(runs, seed, progress=progress)
+    found = Reproduction(
+        runs,
+        seed,
+        _chosen(pictures(curse, plane), wanted) if wanted - {"claims"} else [],
+        check_claims(curse, plane, progress) if "claims" in wanted else [],
+        *((curse, plane) if "curse" in wanted else ()),
+    )
+    page = folder / ("index.html" if wanted == set(PARTS) else f"{'-'.join(sorted(wanted))}.html")
+    _write(found, folder, page)
+    return page, found
+
+
+def _need(*modules: str) -> None:
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        raise ModuleNotFoundError(
+            f"this needs {spell_out(missing)}, not installed: pip install 'halfmax[report]'"
+        )
+
+
+def _prepare(out: str | Path) -> Path:
+    """The folder, made and tried before the long work begins."""
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".halfmax.probe"
+        write_whole(probe, "")
+        probe.unlink()
+    except OSError as error:
+        raise OSError(
+            f"out must be a folder that can be written; {str(folder)!r} is not: "
+            f"{error.strerror or error}"
+        ) from None
+    return folder
+
+
+def _chosen(drawn: list[Picture], parts: set[str]) -> list[Picture]:
+    return [p for p in drawn if "figures" in parts or p.key.startswith("winners-curse")]
+
+
+def _write(found: Reproduction, folder: Path, page: Path) -> None:
+    for picture in found.drawn:
+        save(picture, folder)
+    if found.claims:
+        write_whole(folder / "claims.json", _claims_json(found))
+    if found.curse and found.plane:
+        write_whole(folder / "curse.json", _curse_json(found.curse, found.plane))
+        write_whole(folder / "curse.npz", _arrays(found.curse, found.plane))
+    write_whole(page, _html(found))
+
+
+def _claims_json(found: Reproduction) -> str:
+    head = {"runs": found.runs, "seed": found.seed, "agree": found.agreeing}
+    return _json(head | {"claims": [asdict(claim) for claim in found.claims]})
+
+
+def _curse_json(curse: Curse, plane: Plane) -> str:
+    return _json(
+        {
+            "n": curse.n,
+            "runs": curse.runs,
+            "seed": curse.seed,
+            "fraction predicted positive": curse.summary(),
+            "plane": {
+                "runs": plane.runs,
+                "n": plane.sizes.tolist(),
+                "base rates": plane.base_rates.tolist(),
+                "less than half predicted": plane.high.tolist(),
+                "first few positives only": plane.top.tolist(),
+            },
+        }
+    )
+
+
+def _json(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _arrays(curse: Curse, plane: Plane) -> bytes:
+    """Every run, for those who want to look for themselves."""
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        base_rates=np.array(curse.base_rates),
+        fractions=curse.fractions,
+        plane_sizes=plane.sizes,
+        plane_base_rates=plane.base_rates,
+        plane_high=plane.high,
+        plane_top=plane.top,
+    )
+    return buffer.getvalue()
+
+
+def _html(found: Reproduction) -> str:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("halfmax.studies"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["number"] = shown_number
+    page = environment.get_template("page.html")
+    return page.render(found=found, version=__version__, passes=PASS)
+
+
+def shown_number(value: float | str | None) -> str:
+    """A number as people read it, words as they are.
+
+    >>> [shown_number(value) for value in (0.8333333, 0.9999995, 1.2e-16, 1000000.0, None)]
+    ['0.8333', '0.9999995', '1.2e-16', '1,000,000', 'no number']
+    """
+    if value is None:
+        return "no number"
+    if isinstance(value, str):
+        return value
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{value:,.0f}"
+    short = f"{value:.4g}"
+    return f"{value:.7g}" if float(short).is_integer() else short

@@ -1,0 +1,112 @@
+"""The command line: help with examples, plain errors, and what it prints."""
+
+import subprocess
+import sys
+
+import pytest
+from strategies import compiled
+from typer.testing import CliRunner
+
+import halfmax
+from halfmax.cli import app
+from halfmax.studies import reproduce as study
+from halfmax.studies.claim import Claim
+from halfmax.studies.reproduce import Reproduction
+
+COMMANDS = (
+    ["demo"],
+    ["reproduce"],
+    ["reproduce", "figures"],
+    ["reproduce", "claims"],
+    ["reproduce", "curse"],
+)
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_help_with_an_example(command):
+    shown = run(*command, "--help")
+    assert shown.exit_code == 0
+    assert f"Example: halfmax {' '.join(command)}" in shown.output
+
+
+def test_every_command_is_in_the_list_above():
+    names = {command.callback.__name__ for command in app.registered_commands}
+    groups = {group.name: group.typer_instance for group in app.registered_groups}
+    listed = names | set(groups)
+    parts = {command.callback.__name__ for command in groups["reproduce"].registered_commands}
+    assert listed == {command[0] for command in COMMANDS}
+    assert parts == {command[1] for command in COMMANDS if len(command) > 1}
+
+
+def test_no_words_show_the_help():
+    assert "reproduce" in run().output
+
+
+def test_version():
+    assert run("--version").output == f"halfmax {halfmax.__version__}\n"
+
+
+def test_it_runs_as_a_module_too():
+    shown = subprocess.run(
+        [sys.executable, "-m", "halfmax", "--version"], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout == f"halfmax {halfmax.__version__}\n"
+
+
+@compiled
+def test_curse_prints_a_table_and_where_the_page_is(tmp_path):
+    shown = run("reproduce", "curse", "--out", tmp_path, "--runs", 10)
+    assert shown.exit_code == 0
+    assert "10 runs of 1,000,000 examples" in shown.output
+    assert "less than half predicted" in shown.output
+    assert f"Open {tmp_path / 'curse.html'}" in shown.output
+    assert (tmp_path / "curse.html").is_file()
+
+
+def test_claims_are_printed_with_the_reasons(tmp_path, monkeypatch):
+    claims = [
+        Claim("one", "here", "What holds [b]bold[/b].", "0.18", 0.1818, "pass"),
+        Claim("two", "there", "What does not.", "0.84", 0.83333, "differs", "Rounded twice."),
+    ]
+    found = Reproduction(runs=1, seed=0, claims=claims)
+    monkeypatch.setattr(study, "reproduce", lambda *_, **__: (tmp_path / "claims.html", found))
+    shown = run("reproduce", "claims", "--out", tmp_path)
+    for words in ("0.84", "0.8333", "differs", "Rounded twice.", "[b]bold[/b]"):
+        assert words in shown.output
+    assert "1 of 2 claims agree; the others say why they do not" in shown.output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["reproduce", "--runs", "0"], "halfmax: runs must be a whole number, 1 or more; got 0"),
+        (["reproduce", "curse", "--seed", "-1"], "seed must be a whole number, 0 or more"),
+        (["reproduce", "--out", __file__], "out must be a folder that can be written"),
+        (["reproduce", "--out", "x", "claims"], "--out must come after 'claims'"),
+        (["reproduce", "--runs", "many"], "--runs"),
+        (["reproduce", "figure"], "figure"),
+        (["tunes"], "tunes"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_is_wrong_is_said_in_a_line(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = run(*words)
+    assert shown.exit_code == 2
+    assert message in shown.output
+    assert "Traceback" not in shown.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupt_is_no_traceback(tmp_path, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(study, "reproduce", stop)
+    shown = run("reproduce", "--out", tmp_path)
+    assert shown.exit_code == 130
+    assert "stopped" in shown.output
