@@ -5,6 +5,8 @@ RUN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Real scores are too many for kernels that run as plain Python.
 UNCOMPILED := --ignore tests/test_real_scores.py
+# These use no kernels, or only through what other tests cover.
+WITHOUT_KERNELS := $(foreach name,regions bad_regions curse figures reproduce cli,--ignore tests/test_$(name).py)
 
 # A compiled kernel remembers the kernels it calls, also after these have changed.
 FORGET_KERNELS := find src -name '*.nb[ci]' -delete
@@ -32,7 +34,8 @@ demo: setup ## tune a binary and a multilabel classifier on built-in data
 test: setup lint typecheck ## style, types, all tests; then the tests again with the compiler off
 	$(FORGET_KERNELS)
 	$(RUN)/python -m pytest
-	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(RUN)/python -m pytest -q tests $(UNCOMPILED)
+	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(RUN)/python -m pytest -q tests $(UNCOMPILED) \
+		$(WITHOUT_KERNELS)
 
 lint: setup ## style and format
 	$(RUN)/ruff check .

@@ -5,7 +5,7 @@ Twins in floats are sums of positive terms, so that they lose nothing to cancell
 
 from collections import Counter
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import fsum, inf, isnan, nan, prod, sqrt
 from typing import Any, NamedTuple
 
@@ -496,3 +496,123 @@ def joint_from_samples(draws: Any, weights: Any = None, max_size: int | None = N
                 q[i][int(sum(y)) - 1] += weight
     total = sum(map(Fraction, weights))
     return np.array([[x / total for x in row] for row in q], np.float64), float(empty / total)
+
+
+# Regions of known densities.
+
+
+def measure(intervals: Any, distribution: Any) -> float:
+    """What a scipy distribution has on closed intervals."""
+    inside = 0.0
+    for low, high in intervals:
+        right = distribution.sf(low) - distribution.sf(high)
+        left = distribution.cdf(high) - distribution.cdf(low)
+        inside += float(right if distribution.cdf(low) > 0.5 else left)
+        if hasattr(distribution, "pmf"):
+            inside += float(distribution.pmf(low))
+    return inside
+
+
+def region_counts(intervals: Any, positive: Any, negative: Any, b: float) -> tuple[float, ...]:
+    """tp, fp, fn and tn of predicting the intervals, as fractions."""
+    hit, alarm = measure(intervals, positive), measure(intervals, negative)
+    return b * hit, (1 - b) * alarm, b * (1 - hit), (1 - b) * (1 - alarm)
+
+
+def maximum(function: Any, low: float, high: float, steps: int = 20_001) -> float:
+    """The largest value on an interval: a fine scan, then thirds around the best of it."""
+    at = np.linspace(low, high, steps)
+    best = int(np.argmax(function(at)))
+    low, high = at[max(best - 1, 0)], at[min(best + 1, steps - 1)]
+    while high - low > 1e-9 * max(abs(low), abs(high), 1.0):
+        thirds = np.array([(2 * low + high) / 3, (low + 2 * high) / 3])
+        left, right = function(thirds)
+        low, high = (low, thirds[1]) if left >= right else (thirds[0], high)
+    return float(max(function(np.array([low, high]))))
+
+
+def best_ray(positive: Any, negative: Any, b: float, low: float, high: float, beta: Any = 1) -> Any:
+    """The best F-beta of one threshold between low and high."""
+    b2 = beta * beta
+
+    def value(t: Any) -> Any:
+        hit, alarm = positive.sf(t), negative.sf(t)
+        return (1 + b2) * b * hit / (b * hit + (1 - b) * alarm + b2 * b)
+
+    return maximum(value, low, high)
+
+
+def best_union(edges: Any, positive: Any, negative: Any, b: float, beta: Any = 1) -> float:
+    """The best F-beta of any union of the cells between neighbouring edges."""
+    cells = list(pairwise(edges))
+    chosen = np.array(list(product((0, 1), repeat=len(cells))))
+    hit, alarm = (
+        chosen @ [measure([cell], density) for cell in cells] for density in (positive, negative)
+    )
+    b2 = beta * beta
+    return float(np.max((1 + b2) * b * hit / (b * hit + (1 - b) * alarm + b2 * b)))
+
+
+Masses = list[tuple[Fraction, Fraction]]  # what each atom weighs among positives and negatives
+
+
+def subset_counts(chosen: Any, masses: Masses, b: Fraction) -> tuple[Fraction, ...]:
+    """tp, fp, fn and tn of predicting the chosen atoms, given as 0/1."""
+    cells = [Fraction(0)] * 4
+    for taken, (hit, alarm) in zip(chosen, masses, strict=True):
+        cells[0 if taken else 2] += b * hit
+        cells[1 if taken else 3] += (1 - b) * alarm
+    return tuple(cells)
+
+
+def best_subsets(masses: Masses, b: Fraction, metric: str) -> tuple[Any, list[Any]]:
+    """The most that any set of atoms earns, and those of its sets that predict the least."""
+    counts = {
+        chosen: subset_counts(chosen, masses, b) for chosen in product((0, 1), repeat=len(masses))
+    }
+    values = {chosen: metric_value(metric, *cells) for chosen, cells in counts.items()}
+    top = max(values.values())
+    predicted = {chosen: sum(counts[chosen][:2]) for chosen in counts if values[chosen] == top}
+    fewest = min(predicted.values())
+    return top, [chosen for chosen, share in predicted.items() if share == fewest]
+
+
+def bin_masses(histograms: Any) -> tuple[list[Fraction], Masses]:
+    """The edges of two histograms (counts, edges) united, and what lies between each two."""
+    exact = [([Fraction(x) for x in h], [Fraction(x) for x in e]) for h, e in histograms]
+    edges = sorted({edge for _, of_one in exact for edge in of_one})
+
+    def mass(counts: Any, of_one: Any, low: Fraction, high: Fraction) -> Fraction:
+        inside = Fraction(0)
+        for count, (start, end) in zip(counts, pairwise(of_one), strict=True):
+            overlap = max(min(high, end) - max(low, start), Fraction(0))
+            inside += count * overlap / (end - start)
+        return inside / sum(counts)
+
+    masses = [(mass(*exact[0], *span), mass(*exact[1], *span)) for span in pairwise(edges)]
+    return edges, masses
+
+
+# The winner's curse.
+
+
+def chosen_counts(labels: Any) -> Any:
+    """How many each run predicts, of labels in the order of their scores (runs x items)."""
+    tp = np.cumsum(labels, axis=1)
+    f1 = 2 * tp / (np.arange(1, labels.shape[1] + 1) + tp[:, -1:])
+    return np.where(f1.max(axis=1) > 0, np.argmax(f1, axis=1) + 1, 0)
+
+
+def winners_curse(n: int, b: float, runs: int, seed: int) -> Any:
+    """Scores drawn, sorted and swept."""
+    rng = np.random.default_rng(seed)
+    scores, labels = rng.normal(b, 1.0, (runs, n)), rng.random((runs, n)) < b
+    order = np.argsort(-scores, axis=1)
+    return chosen_counts(np.take_along_axis(labels, order, axis=1)) / n
+
+
+def winners_curse_law(n: int, b: float) -> Any:
+    """The probability of predicting 0 to n items, over all 2^n label vectors."""
+    labels = np.array(list(product((0, 1), repeat=n)))
+    true = labels.sum(axis=1)
+    return np.bincount(chosen_counts(labels), b**true * (1 - b) ** (n - true), minlength=n + 1)

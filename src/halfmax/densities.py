@@ -4,14 +4,13 @@ An opened density is one of three: `Continuous`; `Bins`, a histogram; or `Atoms`
 distribution.
 """
 
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special, stats
 
 from halfmax.numeric_density import NumericDensity, plain_function
 
@@ -24,9 +23,23 @@ _CORE = 5e-4  # the mass that a picture leaves out on either side
 _WIDEST_KERNEL = 38.0  # bandwidths from which a normal density is zero as a float
 _MOST_PLACES = 20_000
 _MOST_ATOMS = 1 << 20
+_MOST_UNLISTED = 0.01
 _NO_MASS = 1e-300
 _TAIL = np.append([_NO_MASS, 1e-200, 1e-100, 1e-50], np.geomspace(1e-30, 1e-3, 109))
 _TO_THE_MEDIAN = np.append(_TAIL, np.linspace(0.0, 0.5, 401)[1:])
+
+
+# What the kernels of scikit-learn, one bandwidth wide, hold up to a point.
+_UPTO: dict[str, Callable[[Array], Array]] = {
+    "gaussian": special.ndtr,
+    "tophat": lambda u: np.clip(u + 1.0, 0.0, 2.0) / 2.0,
+    "epanechnikov": lambda u: (
+        0.5 + 0.75 * np.clip(u, -1.0, 1.0) - 0.25 * np.clip(u, -1.0, 1.0) ** 3
+    ),
+    "exponential": lambda u: 0.5 + np.sign(u) * (0.5 - 0.5 * np.exp(-np.abs(u))),
+    "linear": lambda u: 0.5 + np.sign(u) * (0.5 - 0.5 * np.clip(1.0 - np.abs(u), 0.0, 1.0) ** 2),
+    "cosine": lambda u: 0.5 + 0.5 * np.sin(np.pi / 2 * np.clip(u, -1.0, 1.0)),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,15 +89,17 @@ class Bins:
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """A discrete distribution: ascending values, a function of their mass, and what lies beyond.
+    """A discrete distribution: ascending values, masses, and the mass below and above a value.
 
-    A tail too long to list is kept as its mass alone.
+    Values are listed as far as they have mass and are not too many.
     """
 
+    low: float
+    high: float
     values: Array
-    mass_at: Callable[[Array], Array]
-    endless: tuple[bool, bool]
-    mass_above: Callable[[float], float]
+    at: Callable[[Array], Array]
+    below: Callable[[float], float]
+    above: Callable[[float], float]
 
 
 Density = Continuous | Bins | Atoms
@@ -93,8 +108,18 @@ Density = Continuous | Bins | Atoms
 def open_density(value: Any, name: str, support: Support | None) -> Density:
     """A density of whatever kind came, checked: never negative, and one in all."""
     density = _open(value, name, support or WHOLE_LINE)
-    if support is not None and not isinstance(density, Atoms):
-        _check_support(density, name, support)
+    if support is None:
+        return density
+    inside = _mass_inside(density, *support)
+    if abs(inside - 1.0) > _AWAY_FROM_ONE:
+        raise ValueError(
+            f"support must hold all of {name}; ({support[0]:g}, {support[1]:g}) holds "
+            f"{inside:.9g} of it: leave support out, or truncate the distribution"
+        )
+    if isinstance(density, Continuous):
+        return replace(
+            density, low=max(density.low, support[0]), high=min(density.high, support[1])
+        )
     return density
 
 
@@ -106,7 +131,7 @@ def check_support(support: Any) -> Support | None:
         low, high = (float(end) for end in support)
     except (TypeError, ValueError):
         low, high = np.nan, np.nan
-    if not low < high:
+    if isinstance(support, str) or not low < high:
         raise ValueError(f"support must be (low, high) with low < high; got {support!r}")
     return low, high
 
@@ -114,7 +139,7 @@ def check_support(support: Any) -> Support | None:
 def _open(value: Any, name: str, support: Support) -> Density:
     if isinstance(value, stats.gaussian_kde):
         return _of_gaussian_kde(value, name)
-    if hasattr(value, "score_samples") and hasattr(value, "tree_"):
+    if hasattr(value, "score_samples"):
         return _of_kernel_density(value, name)
     if isinstance(value, stats.rv_histogram):
         bins: Any = value  # scipy keeps them in private, with a zero on either side
@@ -124,25 +149,25 @@ def _open(value: Any, name: str, support: Support) -> Density:
     if hasattr(value, "ccdf") or hasattr(value, "sf"):
         return _of_distribution(value, name)
     if callable(value):
-        return _of_function(plain_function(value, name), name, support)
+        return _of_function(plain_function(value, name, support), name, support)
     raise TypeError(
         f"{name} must be a frozen scipy distribution, a kernel density estimate, a histogram as "
         f"(heights, edges) or a function of the score; got {type(value).__name__}"
     )
 
 
-def _check_support(density: Continuous | Bins, name: str, support: Support) -> None:
+def _mass_inside(density: Density, low: float, high: float) -> float:
+    if isinstance(density, Atoms):
+        listed = density.values[(density.values >= low) & (density.values <= high)]
+        return float(density.at(listed).sum()) if len(listed) else 0.0
     whole = density.continuous() if isinstance(density, Bins) else density
-    inside = whole.mass(max(support[0], whole.low), min(support[1], whole.high))
-    if abs(inside - 1.0) > _AWAY_FROM_ONE:
-        raise ValueError(
-            f"support must hold all of {name}; ({support[0]:g}, {support[1]:g}) holds "
-            f"{inside:.6g} of it: leave support out, or truncate the distribution"
-        )
+    low, high = max(low, whole.low), min(high, whole.high)
+    return whole.mass(low, high) if low < high else 0.0
 
 
 def _of_histogram(value: tuple[Any, ...], name: str) -> Bins:
     try:
+        counts = np.asarray(value[0]).dtype.kind in "iub"
         heights, edges = (np.asarray(part, np.float64) for part in value)
     except (TypeError, ValueError):
         raise TypeError(
@@ -161,15 +186,11 @@ def _of_histogram(value: tuple[Any, ...], name: str) -> Bins:
             f"the heights of {name} must be finite, none negative and not all zero; "
             f"got {value[0]!r}"
         )
-    return Bins(edges, _as_density(heights, np.diff(edges)))
-
-
-def _as_density(heights: Array, widths: Array) -> Array:
-    """Densities as they are; counts are shared out over their bins."""
+    widths = np.diff(edges)
     total = float((heights * widths).sum())
-    if abs(total - 1.0) <= _AWAY_FROM_ONE:
-        return np.asarray(heights / total, np.float64)
-    return np.asarray(heights / heights.sum() / widths, np.float64)
+    if counts or abs(total - 1.0) > _AWAY_FROM_ONE:
+        return Bins(edges, heights / heights.sum() / widths)
+    return Bins(edges, heights / total)
 
 
 def _of_distribution(value: Any, name: str) -> Continuous | Atoms:
@@ -190,47 +211,51 @@ def _of_distribution(value: Any, name: str) -> Continuous | Atoms:
     if not low < high and not low == high:
         raise ValueError(f"{name} has parameters outside of their range: its support is NaN")
     if not hasattr(value, "pdf") or (newer and bool(np.isinf(value.pdf(value.median())))):
-        return _of_discrete(value, name, float(low), float(high), sf)
+        return _of_discrete(value, name, (float(low), float(high)), cdf, sf)
 
     def mass(lowest: float, highest: float) -> float:
         below = cdf(lowest)
         held = sf(lowest) - sf(highest) if below > 0.5 else cdf(highest) - below
         return max(float(held), 0.0)
 
-    with warnings.catch_warnings():  # a quantile only says where to look
-        warnings.simplefilter("ignore")
-        places = np.concatenate([ppf(_TO_THE_MEDIAN), isf(_TO_THE_MEDIAN)])
-        core = (float(ppf(_CORE)), float(isf(_CORE)))
+    places = np.concatenate([ppf(_TO_THE_MEDIAN), isf(_TO_THE_MEDIAN)])
+    core = (float(ppf(_CORE)), float(isf(_CORE)))
     inside = np.unique(places[np.isfinite(places) & (places > low) & (places < high)])
     return Continuous(float(low), float(high), core, inside, np.empty(0), value.logpdf, mass)
 
 
 def _of_discrete(
-    value: Any, name: str, low: float, high: float, sf: Callable[[float], float]
+    value: Any,
+    name: str,
+    ends: Support,
+    cdf: Callable[[float], float],
+    sf: Callable[[float], float],
 ) -> Atoms:
     listed = getattr(value, "xk", getattr(getattr(value, "dist", None), "xk", None))
     if listed is None:
-        values = _whole_numbers(value, low, high, sf)
+        middle = float(np.clip(np.floor(value.median()), *ends))
+        low = middle - _reach(lambda step: cdf(middle - step), middle - ends[0])
+        high = middle + _reach(lambda step: sf(middle + step), ends[1] - middle)
+        values = np.arange(low, high + 1.0)
     else:
         values = np.sort(np.asarray(listed, np.float64))
-        values += low - values[0]
-    total = float(value.pmf(values).sum()) + (float(sf(values[-1])) if high == np.inf else 0.0)
-    if not abs(total - 1.0) <= _AWAY_FROM_ONE:
-        raise ValueError(f"{name} must sum to one; its values sum to {total:.6g}")
-    return Atoms(values, value.pmf, (low == -np.inf, high == np.inf), sf)
+        values += ends[0] - values[0]
+    total = float(value.pmf(values).sum())
+    if not abs(total - 1.0) <= _MOST_UNLISTED:
+        raise ValueError(
+            f"{name} must sum to one over {len(values):,} values, as many as are listed; its "
+            f"values from {values[0]:,.0f} to {values[-1]:,.0f} sum to {total:.9g}: give it as a "
+            "histogram or a continuous distribution"
+        )
+    return Atoms(*ends, values, value.pmf, lambda s: float(cdf(s - 1.0)), lambda s: float(sf(s)))
 
 
-def _whole_numbers(value: Any, low: float, high: float, sf: Callable[[float], float]) -> Array:
-    """The values that have mass, as many as can be listed."""
-    start = low
-    if low == -np.inf:
-        start = stop = float(np.floor(value.median()))
-        while value.cdf(start) > _NO_MASS and stop - start < _MOST_ATOMS:
-            start -= 2.0 * (stop - start) + 1.0
-    size = 1.0
-    while start + size < high and size < _MOST_ATOMS and sf(start + size) > _NO_MASS:
-        size *= 2.0
-    return np.arange(start, min(start + size, high) + 1.0)
+def _reach(tail: Callable[[float], float], most: float) -> float:
+    """How far from the middle there is mass, to within a factor of two."""
+    step = 1.0
+    while step < min(most, _MOST_ATOMS) and tail(step) > _NO_MASS:
+        step *= 2.0
+    return min(step, most, float(_MOST_ATOMS))
 
 
 def _of_gaussian_kde(kde: stats.gaussian_kde, name: str) -> Continuous:
@@ -246,19 +271,27 @@ def _of_gaussian_kde(kde: stats.gaussian_kde, name: str) -> Continuous:
 
 
 def _of_kernel_density(kde: Any, name: str) -> Continuous:
-    data = np.asarray(kde.tree_.data)
+    if not hasattr(kde, "tree_"):
+        raise ValueError(f"{name} must be fitted: call its fit with the scores of the class first")
+    data = np.asarray(kde.tree_.data, np.float64)
     if data.shape[1] != 1:
         raise ValueError(
             f"{name} must be a density of one score; got a KDE of {data.shape[1]} dimensions"
         )
-    places, core = _around(data[:, 0], float(kde.bandwidth_))
+    points, width, upto = data[:, 0], float(kde.bandwidth_), _UPTO[kde.kernel]
+    weights = np.asarray(kde.tree_.sample_weight) if kde.tree_.sample_weight is not None else None
+    places, core = _around(points, width)
+    edges = np.unique(np.concatenate([points - width, points + width]))
+    jumps = edges if kde.kernel == "tophat" else edges[:0]
 
-    def density(s: Array) -> Array:
-        return np.asarray(np.exp(kde.score_samples(np.asarray(s)[:, None])), np.float64)
+    def log(s: Array) -> Array:
+        return np.asarray(kde.score_samples(np.asarray(s)[:, None]), np.float64)
 
-    hints = places[1:-1][:: len(places) // 64 + 1].tolist()
-    known = _of_function(density, name, (places[0], places[-1]), hints)
-    return replace(known, low=-np.inf, high=np.inf, core=core, places=places)
+    def mass(low: float, high: float) -> float:
+        held = upto((high - points) / width) - upto((low - points) / width)
+        return max(float(np.average(held, weights=weights)), 0.0)
+
+    return Continuous(*WHOLE_LINE, core, places, jumps, log, mass)
 
 
 def _around(data: Array, width: float) -> tuple[Array, Support]:
@@ -268,14 +301,12 @@ def _around(data: Array, width: float) -> tuple[Array, Support]:
     return np.linspace(low - reach, high + reach, count), (low - 3 * width, high + 3 * width)
 
 
-def _of_function(
-    function: Callable[[Array], Array], name: str, support: Support, hints: Sequence[float] = ()
-) -> Continuous:
-    density = NumericDensity(function, support, hints)
+def _of_function(function: Callable[[Array], Array], name: str, support: Support) -> Continuous:
+    density = NumericDensity(function, support)
     total = density.total
     if not abs(total - 1.0) <= _AWAY_FROM_ONE:
         raise ValueError(
-            f"{name} must be a density, which integrates to one; it integrates to {total:.6g} over "
+            f"{name} must be a density, which integrates to one; it integrates to {total:.9g} over "
             f"({support[0]:g}, {support[1]:g}): divide by that, or give support=(low, high), the "
             "interval where it is not zero, which also helps to find a narrow peak"
         )

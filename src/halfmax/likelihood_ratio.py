@@ -10,28 +10,36 @@ Array = npt.NDArray[np.float64]
 Interval = tuple[float, float]
 
 _LARGEST = 1e9  # stands for infinity, by which root finders cannot divide
+_NO_MASS = 690.0  # e to the minus this is nothing, and about as little as floats can hold
 _NOISE = 1e-12  # rises and falls that may be rounding
 _MOST_HALVINGS = 2000
+_ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 class LogRatio:
     """log p1(s) - log p0(s), looked at once at so many points that between two it is monotone.
 
     The points are the places where either density says to look, both sides of every jump, and every
-    local maximum and minimum, found between the points beside it. Where both densities are zero the
-    ratio is that of the scores before.
+    local maximum and minimum, found between the points beside it. Where both densities have
+    vanished beside their heights, the ratio is that of the scores before.
     """
 
     def __init__(self, positive: Continuous, negative: Continuous) -> None:
         self._positive, self._negative = positive, negative
         self.low = min(positive.low, negative.low)
         self.high = max(positive.high, negative.high)
+        jumps = np.concatenate([positive.jumps, negative.jumps])
         ends = [positive.low, positive.high, negative.low, negative.high]
-        jumps = np.concatenate([positive.jumps, negative.jumps, ends])
+        known = np.append(jumps, ends)
+        self._known = np.unique(known[np.isfinite(known)])
         beside = np.concatenate([np.nextafter(jumps, -np.inf), np.nextafter(jumps, np.inf)])
         points = np.unique(np.concatenate([positive.places, negative.places, beside]))
-        points = points[(points > self.low) & (points < self.high) & np.isfinite(points)]
-        self._points, self._values = points, self._at(points)
+        points = points[(points > self.low) & (points < self.high)]
+        with np.errstate(all="ignore"):
+            logs = np.array([positive.log(points), negative.log(points)])
+        finite = np.where(np.isfinite(logs), logs, -np.inf)
+        self._least = finite.max(axis=1, initial=-_LARGEST) - _NO_MASS
+        self._points, self._values = points, self._ratio(*logs)
         turns = self._turns()
         both = np.concatenate([points, turns])
         values = np.concatenate([self._values, self._at(turns)])
@@ -39,8 +47,9 @@ class LogRatio:
         self._points, self._values = both[order], _filled(values[order])
 
     def above(self, cut: float) -> list[Interval]:
-        """The intervals on which the log ratio is at least the cut."""
-        inside = self._values >= cut
+        """The intervals on which the log ratio is above the cut; a ratio of zero never is."""
+        cut = max(cut, -_LARGEST / 2)
+        inside = self._values > cut
         crossings = np.flatnonzero(inside[1:] != inside[:-1])
         ends = [self._root(int(place), cut) for place in crossings]
         if inside[0]:
@@ -50,8 +59,16 @@ class LogRatio:
         return list(zip(ends[::2], ends[1::2], strict=True))
 
     def _at(self, s: Array) -> Array:
+        if not len(s):
+            return s
         with np.errstate(all="ignore"):
-            return np.clip(self._positive.log(s) - self._negative.log(s), -_LARGEST, _LARGEST)
+            return self._ratio(self._positive.log(s), self._negative.log(s))
+
+    def _ratio(self, positive: Array, negative: Array) -> Array:
+        nothing = (positive < self._least[0]) & (negative < self._least[1])
+        with np.errstate(invalid="ignore"):
+            ratio = np.clip(positive - negative, -_LARGEST, _LARGEST)
+        return np.where(nothing, np.nan, ratio)
 
     def _turns(self) -> Array:
         """Where the ratio stops rising or falling."""
@@ -85,16 +102,16 @@ class LogRatio:
 
         if over(low) * over(high) > 0.0:  # zero on one side of the gap where both densities are
             return float(high)
-        return float(
-            optimize.brentq(
-                over,
-                low,
-                high,
-                xtol=max(1e-14 * (high - low), 1e-300),
-                rtol=4 * np.finfo(np.float64).eps,
-                maxiter=_MOST_HALVINGS,
-            )
+        root = optimize.brentq(
+            over,
+            low,
+            high,
+            xtol=max(1e-14 * (high - low), 1e-300),
+            rtol=_ROUNDING,
+            maxiter=_MOST_HALVINGS,
         )
+        near = self._known[np.abs(self._known - root) <= _ROUNDING * abs(root)]
+        return float(near[0] if len(near) else root)
 
 
 def _filled(values: Array) -> Array:

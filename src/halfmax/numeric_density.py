@@ -1,6 +1,6 @@
 """A density known only as a function: integrated by adaptive quadrature, cell by cell."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,37 +13,54 @@ _PLACES_PER_CELL = 16
 _MOST_CELLS = 2000
 _AS_EXACT = 1e-12
 _POINTS = 40
+_FARTHEST, _LOOKS = 30.0, 6001  # sinh(30) is 5e12, and a step is a hundredth of what lies there
+_CUTS = (1e-9, 1e-4, 0.01, 0.1, 0.5, 0.9, 0.99, 1.0 - 1e-4, 1.0 - 1e-9)
 
 
-def plain_function(function: Callable[[Any], Any], name: str) -> Callable[[Array], Array]:
-    """A user's function, of arrays or of single numbers, as one of arrays that is checked."""
+def plain_function(
+    function: Callable[[Any], Any], name: str, support: tuple[float, float]
+) -> Callable[[Array], Array]:
+    """A user's function, of arrays or of single numbers, as one of arrays that is checked.
 
-    def one_by_one(s: Array) -> list[Any]:
-        return [function(x) for x in s.tolist()]
+    At an end of its support a density may be infinite; nothing hangs on the value there.
+    """
 
     def evaluate(s: Array) -> Array:
-        try:
-            values = np.asarray(function(s), np.float64)
-            if values.shape not in ((), s.shape):
-                raise ValueError("not a value for each score")
-        except (TypeError, ValueError):  # it may take one number at a time
-            values = np.asarray(one_by_one(s), np.float64)
-        if values.shape not in ((), s.shape):
-            raise ValueError(
-                f"{name} must return one density for each score; for {len(s)} scores it returned "
-                f"an array of shape {values.shape}"
-            )
-        values = np.broadcast_to(values, s.shape)
-        wrong = ~(values >= 0.0)
+        values = _values(function, s, name)
+        values = np.where(np.isposinf(values) & np.isin(s, support), 0.0, values)
+        wrong = ~((values >= 0.0) & (values < np.inf))
         if wrong.any():
             place = int(np.argmax(wrong))
             raise ValueError(
-                f"{name} must be a density, nowhere negative or NaN; at {s[place]!r} it is "
-                f"{values[place]!r}"
+                f"{name} must be a density: finite, never NaN and never negative; at "
+                f"{float(s[place])!r} it is {float(values[place])!r}"
             )
         return values
 
     return evaluate
+
+
+def _values(function: Callable[[Any], Any], s: Array, name: str) -> Array:
+    try:
+        values = np.asarray(function(s))
+        if values.shape not in ((), s.shape):
+            raise ValueError("not a value for each score")
+    except (TypeError, ValueError, OverflowError):  # it may take one number at a time
+        values = np.asarray([_one_value(function, x) for x in s.tolist()])
+    if values.shape not in ((), s.shape) or values.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must return one density for each score, a number; for {len(s)} scores it "
+            f"returned {values.dtype} of shape {values.shape}"
+        )
+    return np.broadcast_to(values, s.shape).astype(np.float64)
+
+
+def _one_value(function: Callable[[Any], Any], x: float) -> Any:
+    """A number too large or too small for Python's mathematics is far from any mass."""
+    try:
+        return function(x)
+    except OverflowError:
+        return 0.0
 
 
 class Unbounded:
@@ -81,9 +98,9 @@ class NumericDensity:
         self,
         function: Callable[[Array], Array],
         support: tuple[float, float],
-        hints: Sequence[float] = (),
     ) -> None:
         self._function = function
+        self._support = support
         self._variable = Unbounded(*support)
         found: Any = integrate.cubature(
             self._at_rows,
@@ -91,7 +108,7 @@ class NumericDensity:
             rtol=0.0,
             atol=_AS_EXACT,
             max_subdivisions=_MOST_CELLS,
-            points=[[hint] for hint in hints],
+            points=[[place] for place in self._where_mass_is()],
         )
         self._ends: Array = np.unique([(cell.a[0], cell.b[0]) for cell in found.regions])
         pairs = zip(self._ends[:-1], self._ends[1:], strict=True)
@@ -100,6 +117,17 @@ class NumericDensity:
         steps = (np.arange(_PLACES_PER_CELL) + 0.5) / _PLACES_PER_CELL
         inside = self._ends[:-1, None] + np.diff(self._ends)[:, None] * steps
         self.places = self._variable.score(inside.ravel())
+
+    def _where_mass_is(self) -> Array:
+        """Points that cut the range where a first look finds the mass, be it narrow and far."""
+        s = np.sinh(np.linspace(-_FARTHEST, _FARTHEST, _LOOKS))
+        s = np.unique(np.clip(s, *self._support))[1:-1]
+        held = np.cumsum(self._function(s) * np.gradient(s)) if len(s) > 1 else np.zeros(len(s))
+        if not len(s) or not 0.0 < held[-1] < np.inf:
+            return s[:0]
+        found = np.unique(np.interp(_CUTS, held / held[-1], s))
+        t = np.array([self._variable.back(place) for place in found])
+        return t[(t > self._variable.ends[0]) & (t < self._variable.ends[1])]
 
     def _at(self, t: Array) -> Array:
         return self._function(self._variable.score(t)) * self._variable.slope(t)

@@ -10,7 +10,8 @@ this is Newton's method for the best F, which rises to it in a few steps.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._errors import HalfmaxWarning
-from halfmax._options import check_share_inside
+from halfmax._options import check_share_inside, check_whole
 from halfmax._shown import Shown
 from halfmax.densities import Atoms, Bins, Continuous, Density, check_support, open_density
 from halfmax.likelihood_ratio import Interval, LogRatio
@@ -30,6 +31,7 @@ Array = npt.NDArray[np.float64]
 _MOST_STEPS = 100
 _SHOWN = 3
 _WORTH_A_WORD = 1e-12
+_NO_MASS = 1e-300
 _ROUNDING = 4 * np.finfo(np.float64).eps
 
 
@@ -91,9 +93,10 @@ class DecisionRegion(Shown):
 
         Discrete distributions have a row for each value, and masses in place of densities.
         """
+        points = check_whole("points", points, 2)
         ends = np.array(self.intervals).ravel()
-        table = self._densities(points, ends[np.isfinite(ends)])
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with _far_tails():
+            table = self._densities(points, ends[np.isfinite(ends)])
             ratio = table["positive"] * self.base_rate / (table["negative"] * (1 - self.base_rate))
         return Table(table | {"ratio": ratio, "predicted": self.contains(table["score"])})
 
@@ -173,17 +176,22 @@ def decision_region(
     rate = check_share_inside("base_rate", base_rate)
     ratio = _check_metric(metric, rate)
     bounds = check_support(support)
-    p1, p0 = open_density(positive, "positive", bounds), open_density(negative, "negative", bounds)
-    if isinstance(p1, Atoms) or isinstance(p0, Atoms):
-        if not (isinstance(p1, Atoms) and isinstance(p0, Atoms)):
-            raise ValueError(
-                "positive and negative must be both discrete or both continuous: a single value "
-                "has mass under one and none under the other"
-            )
-        return _best_steps(_of_atoms(p1, p0), ratio, rate)
-    if isinstance(p1, Bins) and isinstance(p0, Bins):
-        return _best_steps(_of_bins(p1, p0), ratio, rate)
-    return _best_intervals(_as_continuous(p1), _as_continuous(p0), ratio, rate)
+    with _far_tails():
+        p1 = open_density(positive, "positive", bounds)
+        p0 = open_density(negative, "negative", bounds)
+        if isinstance(p1, Atoms) and isinstance(p0, Atoms):
+            return _best_steps(_of_atoms(p1, p0), ratio, rate)
+        if isinstance(p1, Bins) and isinstance(p0, Bins):
+            return _best_steps(_of_bins(p1, p0), ratio, rate)
+        return _best_intervals(_as_continuous(p1), _as_continuous(p0), ratio, rate)
+
+
+@contextmanager
+def _far_tails() -> Iterator[None]:
+    """What numpy and scipy say of overflows and poor convergence where there is no mass."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
 
 
 def _check_metric(metric: str | Metric, rate: float) -> LinearFractional:
@@ -249,7 +257,12 @@ def _result(
 
 
 def _as_continuous(density: Density) -> Continuous:
-    return density.continuous() if isinstance(density, Bins) else density  # type: ignore[return-value]
+    if isinstance(density, Atoms):
+        raise ValueError(
+            "positive and negative must be both discrete or both continuous: a single value has "
+            "mass under one and none under the other"
+        )
+    return density.continuous() if isinstance(density, Bins) else density
 
 
 def _best_intervals(
@@ -259,18 +272,16 @@ def _best_intervals(
     prior = np.log(rate) - np.log1p(-rate)
     score = max(float(metric(rate, 1 - rate, 0, 0)), float(metric(0, 0, rate, 1 - rate)))
     for _ in range(_MOST_STEPS):
-        with np.errstate(divide="ignore"):
-            intervals = ratio.above(float(np.log(_cut(metric, score)) - prior))
+        intervals = ratio.above(float(np.log(_cut(metric, score)) - prior))
         region = _measure(intervals, ratio, p1, p0, rate)
         before, score = score, float(metric(*region.counts))
-        if score <= before * (1.0 + _ROUNDING):
+        if score <= before + _ROUNDING * abs(before):
             break
 
     def densities(points: int, ends: Array) -> Table:
         lows, highs = zip(p1.core, p0.core, strict=True)
         s = np.linspace(min(*lows, *ends), max(*highs, *ends), points)
-        with np.errstate(all="ignore"):
-            return Table({"score": s, "positive": np.exp(p1.log(s)), "negative": np.exp(p0.log(s))})
+        return Table({"score": s, "positive": np.exp(p1.log(s)), "negative": np.exp(p0.log(s))})
 
     return _result(region, metric, rate, ratio.high, densities)
 
@@ -306,22 +317,20 @@ class _Steps(NamedTuple):
 
 
 def _of_atoms(p1: Atoms, p0: Atoms) -> _Steps:
+    """A step for each value; the rest, if values were too many to list, on either side."""
     values = np.union1d(p1.values, p0.values)
-    held = [p.mass_at(values) for p in (p1, p0)]
-    low, high = values.copy(), values.copy()
-    if p1.endless[0] or p0.endless[0]:
-        low[0] = -np.inf
-    if p1.endless[1] or p0.endless[1]:
-        low, high = np.append(low, values[-1] + 1.0), np.append(high, np.inf)
-        beyond = [float(p.mass_above(values[-1])) for p in (p1, p0)]
-        held = [np.append(part, rest) for part, rest in zip(held, beyond, strict=True)]
-        if max(beyond) > _WORTH_A_WORD:
-            warnings.warn(
-                f"values above {values[-1]:,.0f} hold {beyond[0]:.2g} of the positives and "
-                f"{beyond[1]:.2g} of the negatives, too many to list: they are decided together",
-                HalfmaxWarning,
-                stacklevel=3,
-            )
+    first, last = float(values[0]), float(values[-1])
+    low = np.concatenate([[min(p1.low, p0.low)], values, [last + 1.0]])
+    high = np.concatenate([[first - 1.0], values, [max(p1.high, p0.high)]])
+    held = [np.concatenate([[p.below(first)], p.at(values), [p.above(last)]]) for p in (p1, p0)]
+    together = max(float(part[place]) for part in held for place in (0, -1))
+    if together > _WORTH_A_WORD:
+        warnings.warn(
+            f"values outside of {first:,.0f} to {last:,.0f} hold {together:.2g} of a class and are "
+            "too many to list: they are decided together",
+            HalfmaxWarning,
+            stacklevel=3,
+        )
     return _Steps(low, high, *held)
 
 
@@ -332,31 +341,32 @@ def _of_bins(p1: Bins, p0: Bins) -> _Steps:
 
 
 def _best_steps(steps: _Steps, metric: LinearFractional, rate: float) -> DecisionRegion:
-    """Steps by falling ratio: the best region is a beginning of that list, the shortest best."""
+    """Steps by falling ratio: the best region is a beginning of that list.
+
+    How many steps it has is read from the cut, not from the highest value, which many share if
+    the last steps hold next to nothing.
+    """
     u = rate * steps.positive / steps.positive.sum()
     v = (1.0 - rate) * steps.negative / steps.negative.sum()
-    some = (u > 0.0) | (v > 0.0)
+    some = (u > _NO_MASS) | (v > _NO_MASS)
     low, high, u, v = (part[some] for part in (steps.low, steps.high, u, v))
-    low[0], high[-1] = steps.low[0], steps.high[-1]
-    with np.errstate(divide="ignore", over="ignore"):
-        order = np.argsort(-(u / v), kind="stable")
+    low[0], high[-1] = min(low[0], steps.low[0]), max(high[-1], steps.high[-1])
+    ratio = u / v
+    order = np.argsort(-ratio, kind="stable")
     tp, fp = (np.append(0.0, np.cumsum(part[order])) for part in (u, v))
-    counts = confusion(tp, tp + fp, rate, 1.0)
-    values = metric(*counts)
-    best = int(np.argmax(values >= values.max() * (1.0 - _ROUNDING)))
-    inside = np.zeros(len(low) + 2, np.int8)
-    inside[order[:best] + 1] = 1
-    starts, stops = np.flatnonzero(np.diff(inside) > 0), np.flatnonzero(np.diff(inside) < 0)
+    cut = _cut(metric, float(metric(*confusion(tp, tp + fp, rate, 1.0)).max()))
+    inside = ratio > cut * (1.0 + _ROUNDING)
+    changes = np.diff(np.concatenate([[0], inside.astype(np.int8), [0]]))
+    spans = list(zip(np.flatnonzero(changes > 0), np.flatnonzero(changes < 0), strict=True))
 
     def masses(points: int, ends: Array) -> Table:
         del points, ends  # there is nothing between the steps
-        shown = np.where(np.isfinite(low), low, high)
+        shown = np.where(np.isfinite(low), np.where(np.isfinite(high), (low + high) / 2, low), high)
         return Table({"score": shown, "positive": u / rate, "negative": v / (1.0 - rate)})
 
-    spans = list(zip(starts, stops, strict=True))
     region = _Region(
         [(float(low[i]), float(high[j - 1])) for i, j in spans],
         [(float(u[i:j].sum()), float(v[i:j].sum())) for i, j in spans],
-        tuple(float(part[best]) for part in counts),
+        tuple(float(part.sum()) for part in (u[inside], v[inside], u[~inside], v[~inside])),
     )
     return _result(region, metric, rate, float(high[-1]), masses)
