@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import halfmax as hm
-from benchmarks import data, deciding, peers
+from benchmarks import curse, data, deciding, peers
 from benchmarks.measure import fresh_process, peak_extra_bytes, seconds
 
 HERE = Path(__file__).parent
@@ -197,6 +197,8 @@ def report():
             f"| {(best - reached).mean():.4f} | {took:.3f} |"
         )
     yield from decision_report()
+    yield "\n## The winner's curse\n"
+    yield from speed_table(curse.rows())
     yield "\n## Start\n\n| what | seconds |\n|---|---|"
     for name, took in start_rows():
         yield f"| {name} | {took:.2f} |"
