@@ -10,9 +10,12 @@ from halfmax._files import write_whole
 from halfmax._style import BLUE, GREEN, GREY, ORANGE, new_figure, render, styled
 from halfmax.demo import score_tumours
 from halfmax.reciprocal import exponential_sum
+from halfmax.studies import figures
+from halfmax.studies.curse import simulate_curse, simulate_plane
 
 HERE = Path(__file__).parent
 IMAGES = HERE.parent / "docs" / "images"
+OF_THE_PAPER = ("decision-regions", "theorem-two-gap", "winners-curse-plane")
 
 
 def half_max(ax):
@@ -112,26 +115,6 @@ def expected_curve(ax):
     )
 
 
-def theorem_two(ax):
-    """How far the lowest probability predicted lies from half the best F1."""
-    rng = np.random.default_rng(0)
-    sizes = 2 ** np.arange(2, 15)
-    apart, lost = [], []
-    for size in sizes:
-        d = hm.decide(rng.random((400, size)) ** 2, average="samples")
-        apart.append(np.abs(d.thresholds - d.half_max_thresholds).mean())
-        lost.append((d.expected_scores - d.half_max_scores).mean())
-    for values, slope, colour, mark, name in (
-        (apart, -1, BLUE, "o", "threshold - F*/2"),
-        (lost, -2, ORANGE, "s", "expected F1 lost by F*/2"),
-    ):
-        ax.loglog(sizes, values, marker=mark, color=colour, label=name)
-        guide = values[-1] * (sizes / sizes[-1]) ** float(slope)
-        ax.loglog(sizes, guide, ":", color=colour, linewidth=1)
-    ax.set(xlabel="n, items in the batch", title="Theorem 2 on finite batches (dotted: 1/n, 1/n^2)")
-    ax.legend()
-
-
 def step_error(ax):
     """The largest relative error of 1/x against the step of the rule."""
     steps = np.linspace(0.18, 0.6, 60)
@@ -187,6 +170,9 @@ if __name__ == "__main__":
     IMAGES.mkdir(parents=True, exist_ok=True)
     save("half-max.png", half_max, tumours)
     save("growth.png", growth)
-    save("expected-curve.png", expected_curve, theorem_two)
+    save("expected-curve.png", expected_curve)
     save("reciprocal.png", step_error, node_count)
     save("linear.png", linear)
+    for picture in figures.pictures(simulate_curse(), simulate_plane()):
+        if picture.key in OF_THE_PAPER:
+            figures.save(picture, IMAGES, ("png",))

@@ -59,16 +59,18 @@ def pictures(curse: Curse, plane: Plane) -> list[Picture]:
     ]
 
 
-def save(picture: Picture, folder: Path) -> tuple[Path, Path]:
-    """Write the picture as PNG and SVG into a folder that exists; gives both paths."""
+def save(
+    picture: Picture, folder: Path, kinds: tuple[str, ...] = ("png", "svg")
+) -> tuple[Path, ...]:
+    """Write the picture into a folder that exists, a file of each kind; gives their paths."""
     words = {"Title": picture.title, "Description": picture.caption}
     with styled():
         figure = new_figure(picture.size)
         picture.draw(figure)
-        png, svg = render(figure, "png", words), render(figure, "svg", words)
-    paths = Path(folder) / f"{picture.key}.png", Path(folder) / f"{picture.key}.svg"
-    write_whole(paths[0], png)
-    write_whole(paths[1], svg)
+        contents = [render(figure, kind, words) for kind in kinds]
+    paths = tuple(Path(folder) / f"{picture.key}.{kind}" for kind in kinds)
+    for path, content in zip(paths, contents, strict=True):
+        write_whole(path, content)
     return paths
 
 
