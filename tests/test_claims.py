@@ -1,6 +1,7 @@
 """The paper's claims, computed again, are what is committed, and no difference is unexplained."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,14 @@ import pytest
 from scipy import stats
 
 from halfmax.studies import claims_curse, claims_labels, claims_metrics, errata_curse
-from halfmax.studies.claim import agrees_to_printed_digits, judged, printed
+from halfmax.studies.claim import (
+    ASSUMES,
+    FAILS,
+    SLIP,
+    agrees_to_printed_digits,
+    judged,
+    printed,
+)
 from halfmax.studies.claims import Claim, check_claims
 from halfmax.studies.curse import Plane, simulate_curse
 from halfmax.studies.curse_law import chance_below, turning_base_rate
@@ -66,6 +74,13 @@ def test_every_difference_is_explained(claims: list[Claim]) -> None:
         assert claim.statement.endswith(".")
         assert claim.verdict in ("pass", "differs")
         assert claim.verdict == "pass" or (claim.why.endswith(".") and claim.paper is not None)
+        assert claim.grade in (("",) if claim.verdict == "pass" else (SLIP, ASSUMES, FAILS))
+
+
+@compiled
+def test_claims_come_in_the_order_of_the_paper(claims: list[Claim]) -> None:
+    sections = [float(re.findall(r"[\d.]+", claim.where)[0]) for claim in claims]
+    assert sections == sorted(sections)
 
 
 @compiled

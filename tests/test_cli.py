@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import halfmax
 from halfmax.cli import app
 from halfmax.studies import reproduce as study
-from halfmax.studies.claim import Claim
+from halfmax.studies.claim import SLIP, Claim
 from halfmax.studies.reproduce import Reproduction
 
 COMMANDS = (
@@ -62,21 +62,24 @@ def test_curse_prints_a_table_and_where_the_page_is(tmp_path):
     shown = run("reproduce", "curse", "--out", tmp_path, "--runs", 10)
     assert shown.exit_code == 0
     assert "10 runs of 1,000,000 examples" in shown.output
-    assert "less than half predicted" in shown.output
+    assert "below half" in shown.output
     assert f"Open {tmp_path / 'curse.html'}" in shown.output
     assert (tmp_path / "curse.html").is_file()
 
 
 def test_claims_are_printed_with_the_reasons(tmp_path, monkeypatch):
     claims = [
-        Claim("one", "here", "What holds [b]bold[/b].", "0.18", 0.1818, "pass"),
-        Claim("two", "there", "What does not.", "0.84", 0.83333, "differs", "Rounded twice."),
+        Claim("one", "here", "What holds.", "0.18", 0.1818, "pass"),
+        Claim(
+            "two", "there", "Not [b]this[/b].", "0.84", 0.83333, "differs", SLIP, "Rounded twice."
+        ),
     ]
     found = Reproduction(runs=1, seed=0, claims=claims)
     monkeypatch.setattr(study, "reproduce", lambda *_, **__: (tmp_path / "claims.html", found))
     shown = run("reproduce", "claims", "--out", tmp_path)
-    for words in ("0.84", "0.8333", "differs", "Rounded twice.", "[b]bold[/b]"):
+    for words in ("0.84", "0.8333", "A slip", "Rounded twice.", "[b]this[/b]"):
         assert words in shown.output
+    assert "What holds" not in shown.output
     assert "1 of 2 claims agree; the others say why they do not" in shown.output
 
 

@@ -75,7 +75,9 @@ def test_claims_are_written_as_json_too(whole):
     assert [claim["key"] for claim in content["claims"]] == [claim.key for claim in found.claims]
     assert content["agree"] == sum(claim["verdict"] == "pass" for claim in content["claims"])
     assert 0 < content["agree"] < len(content["claims"])
-    assert all(claim["why"] for claim in content["claims"] if claim["verdict"] == "differs")
+    differ = [claim for claim in content["claims"] if claim["verdict"] == "differs"]
+    assert all(claim["why"] and claim["grade"] for claim in differ)
+    assert sum(map(len, found.differing.values())) == len(differ)
 
 
 @compiled
@@ -85,7 +87,7 @@ def test_runs_of_the_curse_are_kept(whole):
         assert np.array_equal(kept["fractions"], found.curse.fractions)
         assert np.array_equal(kept["plane_high"], found.plane.high)
     summary = json.loads((folder / "curse.json").read_text())["fraction predicted positive"]
-    medians = [row["quantile 0.5"] for row in summary]
+    medians = [row["median"] for row in summary]
     assert medians == np.median(found.curse.fractions, axis=1).tolist()
 
 
@@ -170,8 +172,8 @@ def test_the_simulation_of_the_study_is_that_of_the_library():
     assert curse.fractions.shape == (7, 20)
     rows = curse.summary()
     assert [row["base rate"] for row in rows] == list(curse.base_rates)
-    assert rows[-1]["less than half predicted"] == 0.0
-    assert rows[0]["first few positives only"] == 1.0
+    assert rows[-1]["below half"] == 0.0
+    assert rows[0]["first few"] == 1.0
 
 
 def test_the_plane_turns_where_it_should():

@@ -86,7 +86,10 @@ def check_share_inside(name: str, value: float) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if isinstance(value, (str, bytes)) or not 0.0 < number < 1.0:
-        raise ValueError(f"{name} must be a number above 0 and below 1; got {value!r}")
+        raise ValueError(
+            f"{name} must be a number above 0 and below 1, a share and not per cent; "
+            f"got {value!r:.60}"
+        )
     return number
 
 

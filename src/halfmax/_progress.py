@@ -7,6 +7,7 @@ from collections.abc import Callable
 Wanted = bool | Callable[[int, int], object] | None
 
 _SECONDS_BETWEEN = 0.2
+_SECONDS_BETWEEN_LINES_OF_A_FILE = 10.0
 
 
 class Progress:
@@ -46,7 +47,8 @@ class Progress:
 
     def _write(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self._written < _SECONDS_BETWEEN and done < total:
+        often = _SECONDS_BETWEEN if sys.stderr.isatty() else _SECONDS_BETWEEN_LINES_OF_A_FILE
+        if now - self._written < often and done < total:
             return
         self._written = now
         took = now - self._started

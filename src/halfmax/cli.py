@@ -118,20 +118,22 @@ def _print_claims(found: "Reproduction") -> None:
 
     from halfmax.studies.reproduce import shown_number
 
-    table = Table("claim", "the paper", "ours", "verdict", title="The paper's claims", expand=True)
-    for claim in found.claims:
-        agrees = claim.verdict == "pass"
-        words = claim.statement if agrees else f"{claim.statement}\n{claim.why}"
-        colour = "blue" if agrees else "dark_orange3"
-        cells = map(shown_number, (words, claim.paper, claim.ours, claim.verdict))
-        table.add_row(*map(Text, cells), style=None if agrees else colour, end_section=True)
-    Console().print(table)
+    for grade, claims in found.differing.items():
+        table = Table(
+            "differs", "the paper", "ours", "where", title=grade.capitalize(), expand=True
+        )
+        for claim in claims:
+            words = Text.assemble((claim.statement, "bold"), "\n", claim.why)
+            cells = (shown_number(claim.paper), shown_number(claim.ours), claim.where)
+            table.add_row(words, *map(Text, cells), end_section=True)
+        Console().print(table)
     print(f"{found.agreeing} of {len(found.claims)} claims agree; the others say why they do not.")
 
 
 def _print_curse(curse: "Curse") -> None:
+    from halfmax.studies.reproduce import shown_number
     from halfmax.table import Table
 
     print(f"The fraction predicted positive, {curse.runs:,} runs of {curse.n:,} examples:\n")
     rows = curse.summary()
-    print(Table({name: [row[name] for row in rows] for name in rows[0]}))
+    print(Table({name: [shown_number(row[name]) for row in rows] for name in rows[0]}))

@@ -152,7 +152,8 @@ def _open(value: Any, name: str, support: Support) -> Density:
         return _of_function(plain_function(value, name, support), name, support)
     raise TypeError(
         f"{name} must be a frozen scipy distribution, a kernel density estimate, a histogram as "
-        f"(heights, edges) or a function of the score; got {type(value).__name__}"
+        f"(heights, edges) or a function of the score; got {type(value).__name__}. Scores "
+        "themselves go to np.histogram or scipy.stats.gaussian_kde first, labelled ones to tune"
     )
 
 
@@ -204,8 +205,8 @@ def _of_distribution(value: Any, name: str) -> Continuous | Atoms:
     except TypeError as error:
         raise TypeError(
             f"{name} must be a distribution with its parameters: freeze it, as in "
-            f"scipy.stats.norm(0, 1) rather than scipy.stats.norm ({error})"
-        ) from None
+            "scipy.stats.beta(2, 5) rather than scipy.stats.beta"
+        ) from error
     if low.ndim or high.ndim:
         raise ValueError(f"{name} must be one distribution; got parameters of shape {low.shape}")
     if not low < high and not low == high:
@@ -306,9 +307,10 @@ def _of_function(function: Callable[[Array], Array], name: str, support: Support
     total = density.total
     if not abs(total - 1.0) <= _AWAY_FROM_ONE:
         raise ValueError(
-            f"{name} must be a density, which integrates to one; it integrates to {total:.9g} over "
-            f"({support[0]:g}, {support[1]:g}): divide by that, or give support=(low, high), the "
-            "interval where it is not zero, which also helps to find a narrow peak"
+            f"{name} must be a density, which integrates to one; numerical integration over "
+            f"({support[0]:g}, {support[1]:g}) gives {total:.9g}. If it is not normalised, divide "
+            "it by its integral; if it is, with jumps or narrow peaks that were missed, give "
+            "support=(low, high) where it is not zero, or a scipy distribution such as Mixture"
         )
     core = density.quantile(_CORE), density.quantile(1.0 - _CORE)
     return Continuous(*support, core, density.places, np.empty(0), density.log, density.mass)

@@ -178,6 +178,8 @@ def find_metric(metric: str | Metric) -> Metric:
         hint = "; wrap your function: halfmax.Metric('its name', function of tp, fp, fn, tn)"
     elif isinstance(metric, str) and metric != metric.strip().lower():
         hint = "; names are in lower case"
+    elif isinstance(metric, (int, float)):
+        hint = f"; F-beta with beta = {metric:g} is 'f{metric:g}'"
     elif isinstance(metric, str) and metric in (*AVERAGES, "instance"):
         hint = f"; that is an average: average={metric!r}"
     got = repr(metric)

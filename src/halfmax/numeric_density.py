@@ -1,7 +1,8 @@
 """A density known only as a function: integrated by adaptive quadrature, cell by cell."""
 
 from collections.abc import Callable
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -91,6 +92,17 @@ class Unbounded:
         return float(np.sign(x)) if np.isinf(x) else 2.0 * x / (1.0 + float(np.hypot(1.0, 2.0 * x)))
 
 
+class _Cells(NamedTuple):
+    """Ascending ends, and what lies between each two of them."""
+
+    ends: Array
+    held: Array
+
+    @property
+    def total(self) -> float:
+        return float(self.held.sum())
+
+
 class NumericDensity:
     """A function cut into cells on each of which it is smooth enough to integrate."""
 
@@ -102,21 +114,28 @@ class NumericDensity:
         self._function = function
         self._support = support
         self._variable = Unbounded(*support)
+        cells = self._divide(np.empty(0))
+        if abs(cells.total - 1.0) > _AS_EXACT:
+            others = self._divide(self._where_mass_is())
+            cells = min(cells, others, key=lambda cut: abs(cut.total - 1.0))
+        self._ends, self._held = cells
+        self.total = cells.total
+        steps = (np.arange(_PLACES_PER_CELL) + 0.5) / _PLACES_PER_CELL
+        inside = self._ends[:-1, None] + np.diff(self._ends)[:, None] * steps
+        self.places = self._variable.score(inside.ravel())
+
+    def _divide(self, places: Array) -> _Cells:
+        """Cells with ends at these places, among others."""
         found: Any = integrate.cubature(
             self._at_rows,
             *([end] for end in self._variable.ends),
             rtol=0.0,
             atol=_AS_EXACT,
             max_subdivisions=_MOST_CELLS,
-            points=[[place] for place in self._where_mass_is()],
+            points=[[place] for place in places],
         )
-        self._ends: Array = np.unique([(cell.a[0], cell.b[0]) for cell in found.regions])
-        pairs = zip(self._ends[:-1], self._ends[1:], strict=True)
-        self._held = np.array([self._integral(*pair) for pair in pairs])
-        self.total = float(self._held.sum())
-        steps = (np.arange(_PLACES_PER_CELL) + 0.5) / _PLACES_PER_CELL
-        inside = self._ends[:-1, None] + np.diff(self._ends)[:, None] * steps
-        self.places = self._variable.score(inside.ravel())
+        ends = np.unique([(cell.a[0], cell.b[0]) for cell in found.regions])
+        return _Cells(ends, np.array([self._integral(*pair) for pair in pairwise(ends)]))
 
     def _where_mass_is(self) -> Array:
         """Points that cut the range where a first look finds the mass, be it narrow and far."""

@@ -45,7 +45,8 @@ class DecisionRegion(Shown):
         Ascending and apart; empty for nothing, ``[(-inf, inf)]`` for everything on the whole line.
         An end beyond which neither density has mass is the end of their support.
     likelihood_ratio : float
-        The cut: a score s is predicted where ``b p1(s) / ((1-b) p0(s))`` is at least this.
+        The cut: a score s is predicted where ``b p1(s) / ((1-b) p0(s))``, the odds of a positive
+        at s, are at least this.
     score : float
         The metric reached.
     tp, fp, fn, tn : float
@@ -89,9 +90,11 @@ class DecisionRegion(Shown):
         return inside if inside.ndim else bool(inside)
 
     def curves(self, points: int = 512) -> Table:
-        """What a picture needs: scores, both densities, their weighted ratio, and the decision.
+        """What a picture needs: score, positive, negative, ratio, predicted.
 
-        Discrete distributions have a row for each value, and masses in place of densities.
+        The two densities are not weighted by the base rate; ``ratio``, the odds of a positive, is.
+        Histograms have a row for each bin, discrete distributions one for each value, and masses
+        in place of densities.
         """
         points = check_whole("points", points, 2)
         ends = np.array(self.intervals).ravel()
@@ -115,7 +118,7 @@ class DecisionRegion(Shown):
 
     def _summary(self) -> str:
         return (
-            f"DecisionRegion: {self.metric} = {self.score:.4f} where the ratio is at least "
+            f"DecisionRegion: {self.metric} = {self.score:.4f} where the odds are at least "
             f"{self.likelihood_ratio:.4g}, {self._words()}"
         )
 
@@ -160,7 +163,7 @@ def decision_region(
     >>> from scipy import stats
     >>> r = decision_region(stats.norm(2), stats.norm(0), base_rate=0.1)
     >>> r
-    DecisionRegion: f1 = 0.6121 where the ratio is at least 0.4411, from 1.68932 to inf
+    DecisionRegion: f1 = 0.6121 where the odds are at least 0.4411, from 1.68932 to inf
     interval    low  high      tp       fp
     1         1.689   inf  0.0622  0.04102
     >>> r.contains([1.5, 2.5])
@@ -199,7 +202,7 @@ def _check_metric(metric: str | Metric, rate: float) -> LinearFractional:
     if not isinstance(found, LinearFractional):
         raise ValueError(
             "metric must be a ratio of weighted sums of tp, fp, fn and tn, such as 'f1' or a "
-            f"LinearFractional, to have a likelihood ratio for its cut; got {found!r}"
+            f"LinearFractional: only these have one cut for all scores; got {found!r}"
         )
     _, _, fn, tn = found.denominator
     if fn * rate + tn * (1.0 - rate) == 0.0:
@@ -359,14 +362,17 @@ def _best_steps(steps: _Steps, metric: LinearFractional, rate: float) -> Decisio
     changes = np.diff(np.concatenate([[0], inside.astype(np.int8), [0]]))
     spans = list(zip(np.flatnonzero(changes > 0), np.flatnonzero(changes < 0), strict=True))
 
-    def masses(points: int, ends: Array) -> Table:
+    def heights(points: int, ends: Array) -> Table:
         del points, ends  # there is nothing between the steps
-        shown = np.where(np.isfinite(low), np.where(np.isfinite(high), (low + high) / 2, low), high)
-        return Table({"score": shown, "positive": u / rate, "negative": v / (1.0 - rate)})
+        wide = np.isfinite(high - low) & (high > low)
+        width = np.where(wide, high - low, 1.0)
+        shown = np.where(wide, (low + high) / 2, np.where(np.isfinite(low), low, high))
+        positive, negative = u / rate / width, v / (1.0 - rate) / width
+        return Table({"score": shown, "positive": positive, "negative": negative})
 
     region = _Region(
         [(float(low[i]), float(high[j - 1])) for i, j in spans],
         [(float(u[i:j].sum()), float(v[i:j].sum())) for i, j in spans],
         tuple(float(part.sum()) for part in (u[inside], v[inside], u[~inside], v[~inside])),
     )
-    return _result(region, metric, rate, float(high[-1]), masses)
+    return _result(region, metric, rate, float(high[-1]), heights)

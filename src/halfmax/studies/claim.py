@@ -6,6 +6,11 @@ from decimal import Decimal
 
 PASS, DIFFERS = "pass", "differs"
 
+#: How much a difference matters.
+SLIP = "a slip: the result stands"
+ASSUMES = "holds under an assumption"
+FAILS = "does not hold"
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -25,6 +30,8 @@ class Claim:
         The value computed.
     verdict
         ``"pass"`` or ``"differs"``, by a rule that looks at the numbers.
+    grade
+        How much a difference matters: `SLIP`, `ASSUMES` or `FAILS`; empty where the two agree.
     why
         The reason of a difference; else a remark, or nothing.
     seen
@@ -37,6 +44,7 @@ class Claim:
     paper: float | str | None
     ours: float | str
     verdict: str
+    grade: str = ""
     why: str = ""
     seen: dict[str, float] = field(default_factory=dict)
 
@@ -50,12 +58,13 @@ def judged(
     ours: float | str,
     why: str = "",
     seen: Mapping[str, float] | None = None,
+    grade: str = FAILS,
 ) -> Claim:
-    """The claim with the verdict that follows from `agrees`."""
+    """The claim with the verdict that follows from `agrees`; `grade` is for the other case."""
     plain = {name: float(value) for name, value in (seen or {}).items()}
     ours = ours if isinstance(ours, str) else float(ours)
-    verdict = PASS if agrees else DIFFERS
-    return Claim(key, where, statement, paper, ours, verdict, why, plain)
+    verdict, grade = (PASS, "") if agrees else (DIFFERS, grade)
+    return Claim(key, where, statement, paper, ours, verdict, grade, why, plain)
 
 
 def printed(
@@ -69,7 +78,7 @@ def printed(
 ) -> Claim:
     """The claim that our value, rounded to the digits of the paper, is what the paper prints."""
     agrees = agrees_to_printed_digits(ours, paper)
-    return judged(agrees, key, where, statement, paper, ours, why, seen)
+    return judged(agrees, key, where, statement, paper, ours, why, seen, SLIP)
 
 
 def agrees_to_printed_digits(value: float, printed: str) -> bool:

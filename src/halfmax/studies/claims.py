@@ -1,5 +1,6 @@
-"""Every numerical statement of the paper, computed again; then what the paper gets wrong."""
+"""Every numerical statement of the paper, computed again, in the order of the paper."""
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -21,7 +22,7 @@ Topic = Callable[[], Iterator[Claim]]
 
 
 def check_claims(curse: Curse, plane: Plane | None, progress: Wanted = None) -> list[Claim]:
-    """All claims, those that hold or are checked first, then the errata.
+    """All claims, by the sections of the paper.
 
     Parameters
     ----------
@@ -45,4 +46,9 @@ def check_claims(curse: Curse, plane: Plane | None, progress: Wanted = None) -> 
         for topic in topics:
             claims.extend(topic())
             told.advance(1)
-    return claims
+    return sorted(claims, key=_section)
+
+
+def _section(claim: Claim) -> list[int]:
+    """The numbers of its section: [4, 2] for "Section 4.2, Theorem 3"."""
+    return [int(number) for number in re.findall(r"\d+", claim.where.split(",")[0])]

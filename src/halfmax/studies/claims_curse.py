@@ -43,7 +43,7 @@ def _bound_of_the_text(curse: Curse) -> Iterator[Claim]:
         "curse-text-bound",
         _WHERE,
         f"Predicting the top item alone, a positive, beats predicting all of {n:,} while "
-        "n < (1 - b) / b^2: the base rate of equality.",
+        "n < (1 - b) / b^2: the base rate of equality, to 1 %.",
         text,
         exact,
         "The right bound is n < 1 / b^2. The paper's follows from its F1 of 2 / (2 + bn), which "

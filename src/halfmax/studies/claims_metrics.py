@@ -118,7 +118,6 @@ def _jaccard() -> Iterator[Claim]:
         "The Jaccard index is an increasing function of F1, F / (2 - F): largest difference.",
         0.0,
         apart,
-        seen={"smallest step of Jaccard as F1 rises": smallest_step},
     )
 
 
@@ -131,7 +130,8 @@ def _complement() -> Iterator[Claim]:
         plain - complement > 0.99,
         "complement-scores-differently",
         "Section 2.1",
-        "F1 and F1 of the complements can be as far apart as 1 and 0.",
+        "F1, and F1 with labels and predictions both complemented, can be as far apart as 1 and 0: "
+        "their difference.",
         None,
         plain - complement,
         f"Everybody of {n:,} is predicted and all but one are positive.",

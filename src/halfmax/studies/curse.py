@@ -15,13 +15,14 @@ import numpy.typing as npt
 
 from halfmax._options import check_whole
 from halfmax._progress import Progress, Wanted
+from halfmax.studies.curse_law import chance_below
 from halfmax.winners_curse import simulate_winners_curse
 
 N = 10**6
 BASE_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5)
 RUNS = 10_000
 FIRST_FEW = 3.0  # predicted items that are expected to hold this many positives at most
-_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}
 _PLANE_SIZES = np.rint(10.0 ** np.arange(1, 8.1, 0.5)).astype(np.int64)
 _PLANE_RATES = np.append(10.0 ** np.arange(-6, -0.4, 0.25), 0.5)
 _RUNS_OF_A_CELL = 10  # so many times fewer than at the paper's size
@@ -38,20 +39,21 @@ class Curse:
     fractions: npt.NDArray[np.float64]  # base rates x runs
 
     def summary(self) -> list[dict[str, float]]:
-        """For each base rate, quantiles of the fraction predicted and how often it is low."""
-        rows = []
-        for rate, fractions in zip(self.base_rates, self.fractions, strict=True):
-            quantiles = np.quantile(fractions, _QUANTILES).tolist()
-            names = [f"quantile {q:g}" for q in _QUANTILES]
-            rows.append(
-                {"base rate": rate}
-                | dict(zip(names, quantiles, strict=True))
-                | {
-                    "less than half predicted": float(np.mean(fractions < 0.5)),
-                    "first few positives only": _first_few(fractions, self.n, rate),
-                }
-            )
-        return rows
+        """For each base rate, quantiles of the fraction predicted and how often it is low.
+
+        "below half" is the share of runs that predict less than half, "law" what the limit law
+        says of it, "first few" the share that stops by about the third positive.
+        """
+        return [
+            {"base rate": rate}
+            | {name: float(np.quantile(fractions, q)) for name, q in _QUANTILES.items()}
+            | {
+                "below half": float(np.mean(fractions < 0.5)),
+                "law": chance_below(0.5, self.n, rate),
+                "first few": _first_few(fractions, self.n, rate),
+            }
+            for rate, fractions in zip(self.base_rates, self.fractions, strict=True)
+        ]
 
 
 @dataclass(frozen=True, eq=False)

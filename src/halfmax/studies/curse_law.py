@@ -15,6 +15,8 @@ the n b^2 of the paper. Many positives (b n) are needed for coins to look like a
 import numpy as np
 from scipy import optimize, stats
 
+from halfmax._options import check_share_inside
+
 
 def chance_below(fraction: float, n: float, base_rate: float) -> float:
     """The limit of the chance that less than this fraction is predicted.
@@ -22,7 +24,8 @@ def chance_below(fraction: float, n: float, base_rate: float) -> float:
     >>> round(chance_below(0.5, n=10**6, base_rate=0.01), 3)
     0.152
     """
-    b = base_rate
+    fraction = check_share_inside("fraction", fraction)
+    b = check_share_inside("base_rate", base_rate)
     drift = np.sqrt(n * b**3 / ((1 - b) * (1 + b) ** 2))
     return _later(drift * np.sqrt(1 / fraction - 1))
 

@@ -13,7 +13,7 @@ from halfmax.deciding import decide
 from halfmax.deciding_jointly import decide_joint
 from halfmax.metrics import ACCURACY, FBeta
 from halfmax.scoring import score
-from halfmax.studies.claim import Claim, judged
+from halfmax.studies.claim import ASSUMES, SLIP, Claim, judged
 from halfmax.studies.claims_decisions import lowest_predicted
 from halfmax.tuning import tune
 
@@ -33,15 +33,17 @@ def _stray_factor() -> Iterator[Claim]:
         abs(doubled - counted) < 1e-9,
         "micro-stray-factor",
         "Section 2.2",
-        "Micro F1 with tp doubled, as printed, for tp, fp, fn, tn = 3, 1, 1, 1.",
+        "Micro F1 with tp doubled, as its sum is printed, for tp, fp, fn, tn = 3, 1, 1, 1.",
         doubled,
         counted,
-        "The factor 2 belongs into F1 = 2tp / (2tp + fp + fn), which has it already. With it in tp "
-        "too, accuracy could exceed 1. Only if fp, fn and tn were doubled as well would it cancel.",
+        "A stray factor 2 before the sum: F1 = 2tp / (2tp + fp + fn) has one already. If fp and "
+        "fn, which the paper defines by analogy, carry it too, it cancels in F1; the sums then are "
+        "not the counts, and accuracy with tp alone doubled exceeds 1.",
         {
             "accuracy": float(ACCURACY(tp, fp, fn, tn)),
             "accuracy with tp doubled": (2 * tp + tn) / (tp + fp + fn + tn),
         },
+        SLIP,
     )
 
 
@@ -53,16 +55,18 @@ def _nothing_to_find() -> Iterator[Claim]:
         bool(as_one.counts[0] == as_zero.counts[0]),
         "nothing-to-find",
         "Section 2, below Equation 1",
-        "Written in counts F1 is defined without true positives, so nothing hangs on a convention: "
-        "items predicted of 10 with probability 0.01.",
+        "Theorem 3 does not hang on how F1 is defined where there is nothing to find: items "
+        "predicted of 10 with probability 0.01, if 0/0 counts as 1.",
         float(as_zero.counts[0]),
         float(as_one.counts[0]),
-        "It is 0/0 when nothing is positive and nothing predicted. Theorem 3 holds if that counts "
-        "as 0. If it counts as 1, predicting nobody is better for rare labels.",
+        "Written in counts F1 is still 0/0 when nothing is positive and nothing predicted. The "
+        "theorem needs that to count as 0, as it does by default in halfmax and scikit-learn. If "
+        "it counts as 1, predicting nobody is better for rare labels.",
         {
             "expected f1 of everybody, 0/0 = 0": as_zero.expected_score,
             "expected f1 of nobody, 0/0 = 1": as_one.expected_score,
         },
+        ASSUMES,
     )
 
 
@@ -78,8 +82,8 @@ def _finite_batch_threshold() -> Iterator[Claim]:
         max(map(abs, gaps.values())) < 1e-6,
         "theorem-2-gap",
         "Section 4.1, Theorem 2",
-        "The threshold of the best predictions minus half the best expected F1, for 10 items of "
-        "Beta(0.5, 2) probabilities.",
+        "The probability from which one more item is predicted, minus half the best expected F1, "
+        "for 10 items of Beta(0.5, 2) probabilities.",
         0.0,
         gaps[10],
         "Exact only in the limit. On n items the gap is of order 1/n: n times the gap tends to "
@@ -87,6 +91,7 @@ def _finite_batch_threshold() -> Iterator[Claim]:
         {f"gap at n = {n}": gap for n, gap in gaps.items()}
         | {f"n * gap at n = {n}": n * gap for n, gap in gaps.items()}
         | {"slope of log gap over log n": float(slope)},
+        ASSUMES,
     )
 
 
@@ -100,17 +105,20 @@ def _step_of_the_proof() -> Iterator[Claim]:
         abs(by_step - max(added, left_out)) < 1e-9,
         "theorem-1-proof-step",
         "Section 4, proof of Theorem 1",
-        "A stretch of scores is to be added if its density ratio is at least tp / (tp + fn + fp): "
-        "the F1 that follows, with 0.2 of all items positives in it and 0.5 negatives.",
+        "A stretch of scores is to be added if its density ratio is at least tp / (tp + fn + fp). "
+        "With tp = 0.1, fn = 0, fp = 0.1 and a stretch that holds 0.2 positives and 0.5 negatives: "
+        "the F1 reached.",
         by_step,
         max(added, left_out),
-        "The positives of the stretch are missing below the line: tp / (tp + fn + bP1 + fp) is "
-        "right. They vanish as the stretch shrinks, so the theorem stands for densities.",
+        "The printed step leaves the stretch out, and adding it is better. Its positives are "
+        "missing below the line: tp / (tp + fn + bP1 + fp) is right. They vanish as the stretch "
+        "shrinks, so the theorem stands for densities.",
         {
             "ratio of the stretch": positives / negatives,
             "cut printed": tp / (tp + fn + fp),
             "right cut": tp / (tp + fn + positives + fp),
         },
+        SLIP,
     )
 
 
@@ -133,6 +141,7 @@ def _expected_f1_formula() -> Iterator[Claim]:
         "number a of positives: E(tp | a, c) is what makes the sum exact. With the factor alone "
         f"it is {2 * max(of_c):.4f}.",
         {"with the factor 2": 2 * max(of_c)},
+        SLIP,
     )
 
 
@@ -148,13 +157,14 @@ def _known_number_of_positives() -> Iterator[Claim]:
         abs(exact[n] - formula) < 1e-6,
         "theorem-3-value",
         "Section 4.2, proof of Theorem 3",
-        "The best expected F1 of 10 items of probability 0.1 is 2b / (1 + b).",
+        "The best expected F1 of 10 items, each positive with probability 0.1, is 2b / (1 + b).",
         formula,
         exact[n],
-        "The proof takes the number of positives as known, and then it is right. If each item is "
-        "positive on its own, the number varies and the expectation is lower, by order 1/n. The "
-        "decision, to predict everybody, is the same.",
+        "The proof takes the number of positives as known, and then its formula is right. If each "
+        "item is positive on its own, the number varies and the expectation is lower, by order "
+        "1/n. The decision, to predict everybody, is the same.",
         {"with exactly 1 positive": known} | {f"at n = {m}": value for m, value in exact.items()},
+        ASSUMES,
     )
 
 
@@ -173,14 +183,16 @@ def _ratio_of_expectations() -> Iterator[Claim]:
         max(own) < 0.01,
         "ratio-of-expectations",
         "Section 4.2, proof of Theorem 3",
-        "Expected F1 may be taken as the ratio of expected counts: share of rows of 10 Beta(0.5, "
-        "2) probabilities in which the two choose another number of labels.",
+        "Expected F1 as a ratio of expected counts, as in the proof of Theorem 3, chooses as "
+        "expected F1 does: share of rows of 10 Beta(0.5, 2) probabilities in which it does not.",
         0.0,
         shares["Beta(0.5, 2), rows of 10"],
-        "A ratio of expectations is not the expectation of the ratio. For constant probabilities "
-        "both predict everybody; for short rows they part in "
-        f"{min(own):.0%} to {max(own):.0%} of these rows, and in more where no label is likely.",
+        "The proof may do so, because it takes the number of positives as known. In general a "
+        "ratio of expectations is not the expectation of the ratio: for rows of 5 to 50 labels "
+        f"they choose another number of labels in {min(own):.0%} to {max(own):.0%} of these rows, "
+        "and in more where no label is likely.",
         shares,
+        ASSUMES,
     )
 
 
@@ -198,6 +210,7 @@ def _washing_out_bound() -> Iterator[Claim]:
         (a + c) / n,
         "a alone is n times that sum, so the bound fails as soon as anything is predicted. It is "
         "the other way round: a + c is at least that.",
+        grade=SLIP,
     )
 
 
@@ -221,6 +234,7 @@ def _washing_out_condition() -> Iterator[Claim]:
         "What must be large beside the rare positives is tp, not the base rates of the others. "
         f"Where nine tenths are found, the ratio is {ratios[0.9]:.3f}.",
         {f"ratio when {recall:g} of the others are found": r for recall, r in ratios.items()},
+        ASSUMES,
     )
 
 

@@ -18,12 +18,13 @@ from halfmax._errors import spell_out
 from halfmax._files import write_whole
 from halfmax._options import check_whole
 from halfmax._progress import Wanted
-from halfmax.studies.claim import PASS
+from halfmax.studies.claim import ASSUMES, FAILS, PASS, SLIP
 from halfmax.studies.claims import Claim, check_claims
 from halfmax.studies.curse import RUNS, Curse, Plane, simulate_curse, simulate_plane
 from halfmax.studies.figures import Picture, pictures, save
 
 PARTS = ("figures", "claims", "curse")
+_GRADES = (FAILS, ASSUMES, SLIP)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,12 @@ class Reproduction:
     def agreeing(self) -> int:
         """How many claims hold."""
         return sum(claim.verdict == PASS for claim in self.claims)
+
+    @property
+    def differing(self) -> dict[str, list[Claim]]:
+        """The other claims, the most serious first."""
+        grades = {grade: [c for c in self.claims if c.grade == grade] for grade in _GRADES}
+        return {grade: claims for grade, claims in grades.items() if claims}
 
 
 def reproduce(
@@ -103,9 +110,9 @@ def _prepare(out: str | Path) -> Path:
         write_whole(probe, "")
         probe.unlink()
     except OSError as error:
+        reason = "it is a file" if folder.is_file() else error.strerror or str(error)
         raise OSError(
-            f"out must be a folder that can be written; {str(folder)!r} is not: "
-            f"{error.strerror or error}"
+            f"out must be a folder that can be written; {str(folder)!r} is not: {reason}"
         ) from None
     return folder
 
@@ -141,8 +148,8 @@ def _curse_json(curse: Curse, plane: Plane) -> str:
                 "runs": plane.runs,
                 "n": plane.sizes.tolist(),
                 "base rates": plane.base_rates.tolist(),
-                "less than half predicted": plane.high.tolist(),
-                "first few positives only": plane.top.tolist(),
+                "below half": plane.high.tolist(),
+                "first few": plane.top.tolist(),
             },
         }
     )
@@ -179,7 +186,7 @@ def _html(found: Reproduction) -> str:
     )
     environment.filters["number"] = shown_number
     page = environment.get_template("page.html")
-    return page.render(found=found, version=__version__, passes=PASS)
+    return page.render(found=found, version=__version__)
 
 
 def shown_number(value: float | str | None) -> str:
