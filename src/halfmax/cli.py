@@ -118,16 +118,18 @@ def _print_claims(found: "Reproduction") -> None:
 
     from halfmax.studies.reproduce import shown_number
 
+    table = Table("claim", "the paper", "ours", "verdict", title="The paper's claims", expand=True)
+    for claim in found.claims:
+        words = Text(f"{claim.where}: {claim.statement}")
+        if claim.grade:
+            words.append(f"\n{claim.why}", style="italic")
+        verdict = f"{claim.verdict}, {claim.grade}" if claim.grade else claim.verdict
+        cells = shown_number(claim.paper), shown_number(claim.ours), verdict
+        table.add_row(words, *map(Text, cells), style="dark_orange3" if claim.grade else None)
+    Console().print(table)
+    print(f"{found.agreeing} of {len(found.claims)} claims agree; the others say why they do not:")
     for grade, claims in found.differing.items():
-        table = Table(
-            "differs", "the paper", "ours", "where", title=grade.capitalize(), expand=True
-        )
-        for claim in claims:
-            words = Text.assemble((claim.statement, "bold"), "\n", claim.why)
-            cells = (shown_number(claim.paper), shown_number(claim.ours), claim.where)
-            table.add_row(words, *map(Text, cells), end_section=True)
-        Console().print(table)
-    print(f"{found.agreeing} of {len(found.claims)} claims agree; the others say why they do not.")
+        print(f"  {len(claims):2} {grade}")
 
 
 def _print_curse(curse: "Curse") -> None:

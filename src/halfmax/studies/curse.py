@@ -49,7 +49,7 @@ class Curse:
             | {name: float(np.quantile(fractions, q)) for name, q in _QUANTILES.items()}
             | {
                 "below half": float(np.mean(fractions < 0.5)),
-                "law": chance_below(0.5, self.n, rate),
+                "law": round(chance_below(0.5, self.n, rate), 6),
                 "first few": _first_few(fractions, self.n, rate),
             }
             for rate, fractions in zip(self.base_rates, self.fractions, strict=True)
