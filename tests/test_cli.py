@@ -89,6 +89,7 @@ def test_claims_are_printed_with_the_reasons(tmp_path, monkeypatch):
         (["reproduce", "--runs", "0"], "halfmax: runs must be a whole number, 1 or more; got 0"),
         (["reproduce", "curse", "--seed", "-1"], "seed must be a whole number, 0 or more"),
         (["reproduce", "--out", __file__], "out must be a folder that can be written"),
+        (["reproduce", "--out", ""], "out must name a folder"),
         (["reproduce", "--out", "x", "claims"], "--out must come after 'claims'"),
         (["reproduce", "--runs", "many"], "--runs"),
         (["reproduce", "figure"], "figure"),

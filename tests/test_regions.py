@@ -870,3 +870,89 @@ def test_a_region_is_the_same_every_time():
     first, second = (hm.decision_region(kde, stats.t(3), 0.2) for _ in range(2))
     assert first.intervals == second.intervals
     assert counts(first) == counts(second)
+
+
+# What once went wrong.
+
+
+def test_an_outlier_does_not_hide_the_modes_of_a_kernel_density():
+    rng = np.random.default_rng(3)
+    data = [rng.normal(mean, 1, 300) for mean in (1, 0)]
+    far = [np.append(data[0], 1e4), np.append(data[1], -1e4)]
+    with_outliers, without = (
+        hm.decision_region(*(KernelDensity(bandwidth=0.01).fit(x[:, None]) for x in pair), 0.3)
+        for pair in (far, data)
+    )
+    assert with_outliers.score == pytest.approx(without.score, abs=0.01)
+
+
+def test_thresholds_far_from_all_mass_are_found_too():
+    assert hm.decision_region(stats.norm(200), Z, 0.1).threshold == pytest.approx(100, abs=0.1)
+    region = hm.decision_region(stats.beta(2001, 2), stats.beta(2000, 3), 2000 / 2002)
+    assert region.threshold == pytest.approx(region.score / 2, abs=1e-9)
+
+
+def test_the_best_region_seen_is_kept():
+    region = hm.decision_region(stats.norm(0, 0.3), Z, 1e-4, hm.FBeta(1e-8))
+    assert region.score > 3.3e-4
+
+
+def test_a_gap_without_mass_is_not_predicted():
+    apart = hm.decision_region(stats.uniform(0, 1), stats.uniform(5, 1), 0.1)
+    assert apart.intervals == [(0.0, 1.0)]
+
+
+def test_a_frozen_histogram_keeps_its_bins():
+    rng = np.random.default_rng(0)
+    bins = [np.histogram(rng.normal(mean, 1, 3000), bins=200) for mean in (1, 0)]
+    plain = hm.decision_region(*bins, 0.3)
+    frozen = [stats.rv_histogram(pair)(loc=5, scale=2) for pair in bins]
+    moved = hm.decision_region(*frozen, 0.3)
+    assert moved.score == pytest.approx(plain.score, abs=1e-12)
+    assert_allclose(moved.intervals, np.array(plain.intervals) * 2 + 5)
+
+
+def test_a_tophat_kernel_makes_a_histogram():
+    rng = np.random.default_rng(0)
+    data = [rng.normal(mean, 1, 40) for mean in (1, 0)]
+    kernels = [KernelDensity(bandwidth=0.3, kernel="tophat").fit(x[:, None]) for x in data]
+    region = hm.decision_region(*kernels, 0.3)
+    s = np.linspace(-5, 6, 100_001)
+    odds = np.array([np.exp(k.score_samples(s[:, None])) for k in kernels]) * [[0.3], [0.7]]
+    inside = odds[0] > region.likelihood_ratio * odds[1]
+    assert (region.contains(s) == inside)[odds.sum(axis=0) > 0].mean() > 0.999
+    assert region.tp == pytest.approx(odds[0][inside].sum() * (s[1] - s[0]), abs=1e-3)
+
+
+def test_jumps_and_singular_ends_of_functions_are_integrated():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        box = stats.uniform(rng.normal(0, 3), rng.exponential(2) + 0.05)
+        got, expected = (hm.decision_region(p, Z, 0.3).score for p in (box.pdf, box))
+        assert got == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_periodic_distribution_needs_its_support():
+    period = (-np.pi, np.pi)
+    assert_is_sound(
+        hm.decision_region(stats.vonmises(2), stats.vonmises(1), 0.3, support=period), 0.3
+    )
+    with pytest.raises(ValueError, match="for a periodic distribution give support"):
+        hm.decision_region(stats.norm(2), stats.vonmises(2), 0.3)
+
+
+@pytest.mark.parametrize(
+    ("numerator", "denominator"),
+    [((0, 0, 0, 1), (0, 0, 1, 1)), ((-1, 0, 0, 0), (-1, -1, -1, 0)), ((1, 0, 0, 0), (1, 1, 0, 0))],
+)
+def test_denominators_that_vanish_are_refused(numerator, denominator):
+    with pytest.raises(ValueError, match="denominator above 0 whatever is predicted"):
+        hm.decision_region(stats.norm(1), Z, 0.3, hm.LinearFractional("x", numerator, denominator))
+
+
+def test_curves_of_histograms_are_densities():
+    bins = np.histogram([1, 2, 2, 3, 7, 9.5], bins=[0, 2, 3, 10]), ([1, 1], [0, 5, 10])
+    curves = hm.decision_region(*bins, 0.3).curves()
+    widths = np.diff([0, 2, 3, 5, 10])
+    for name in ("positive", "negative"):
+        assert (curves[name] * widths).sum() == pytest.approx(1)

@@ -122,8 +122,16 @@ def test_work_that_fails_writes_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr(study, "simulate_plane", fail)
     with pytest.raises(KeyboardInterrupt):
-        reproduce(tmp_path, runs=1)
+        reproduce(tmp_path, runs=RUNS)
     assert not list(tmp_path.iterdir())
+
+
+@compiled
+def test_a_folder_in_the_place_of_a_file_stops_everything(tmp_path):
+    (tmp_path / "curse.json").mkdir()
+    with pytest.raises(OSError, match=r"curse\.json: it is a folder"):
+        reproduce(tmp_path, ["curse"], runs=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["curse.json"]
 
 
 def test_other_files_of_the_folder_stay(tmp_path, monkeypatch):
@@ -139,6 +147,7 @@ def test_other_files_of_the_folder_stay(tmp_path, monkeypatch):
     [
         ({"runs": 0}, ValueError, r"runs must be a whole number, 1 or more; got 0"),
         ({"runs": 2.5}, ValueError, r"runs must be a whole number.*2\.5"),
+        ({"runs": 299}, ValueError, r"runs must be 300 or more to judge the claims; got 299"),
         ({"seed": -1}, ValueError, r"seed must be a whole number, 0 or more; got -1"),
         ({"parts": ["figure"]}, ValueError, r"parts must be some of 'figures', 'claims' and"),
         ({"parts": []}, ValueError, r"parts must be some of"),
@@ -156,7 +165,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, below):
     file = tmp_path / "file"
     file.write_text("mine")
     with pytest.raises(OSError, match=r"out must be a folder that can be written; .*file"):
-        reproduce(file / below, runs=1)
+        reproduce(file / below, runs=RUNS)
     assert file.read_text() == "mine"
 
 

@@ -26,7 +26,8 @@ class Progress:
                 "progress must be True for a line on stderr, a function of (done, total), or None; "
                 f"got {wanted!r}"
             )
-        self._tell = wanted if callable(wanted) else self._write if wanted else None
+        seen = sys.stderr is not None  # a process may have been started without
+        self._tell = wanted if callable(wanted) else self._write if wanted and seen else None
         self._what = what
         self._done, self._total = 0, total
         self._started = self._written = time.monotonic()

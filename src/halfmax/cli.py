@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,11 +22,11 @@ app = typer.Typer(
 paper = typer.Typer(invoke_without_command=True)
 app.add_typer(paper, name="reproduce")
 
-Out = Annotated[Path, typer.Option(help="The folder to write into; it is made if need be.")]
+Out = Annotated[str, typer.Option(help="The folder to write into; it is made if need be.")]
 Runs = Annotated[int, typer.Option(help="Runs of the winner's curse for each base rate.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same files.")]
 
-_OUT, _RUNS = Path("paper"), 10_000
+_OUT, _RUNS = "paper", 10_000
 
 
 def _plain_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -37,7 +36,9 @@ def _plain_errors(command: Callable[..., None]) -> Callable[..., None]:
     def run(*values: Any, **options: Any) -> None:
         try:
             command(*values, **options)
-        except (ValueError, TypeError, OSError, ImportError) as error:
+        except BrokenPipeError:
+            raise  # whoever read the output has seen enough, which typer knows how to take
+        except (ValueError, OSError, ImportError) as error:
             print(f"halfmax: {error}", file=sys.stderr)
             raise typer.Exit(2) from None
         except KeyboardInterrupt:
@@ -100,7 +101,7 @@ def curse(out: Out = _OUT, runs: Runs = _RUNS, seed: Seed = 0) -> None:
     _reproduce(("curse",), out, runs, seed)
 
 
-def _reproduce(parts: tuple[str, ...], out: Path, runs: int, seed: int) -> None:
+def _reproduce(parts: tuple[str, ...], out: str, runs: int, seed: int) -> None:
     from halfmax.studies.reproduce import reproduce
 
     page, found = reproduce(out, parts, runs, seed, progress=True)
@@ -116,9 +117,11 @@ def _print_claims(found: "Reproduction") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from halfmax.studies.reproduce import shown_number
+    from halfmax.studies.claim import shown_number
 
-    table = Table("claim", "the paper", "ours", "verdict", title="The paper's claims", expand=True)
+    table = Table(title="The paper's claims", expand=True)
+    for name in ("claim", "the paper", "ours", "verdict"):
+        table.add_column(name, overflow="fold")
     for claim in found.claims:
         words = Text(f"{claim.where}: {claim.statement}")
         if claim.grade:
@@ -133,9 +136,10 @@ def _print_claims(found: "Reproduction") -> None:
 
 
 def _print_curse(curse: "Curse") -> None:
-    from halfmax.studies.reproduce import shown_number
+    from halfmax.studies.claim import shown_number
     from halfmax.table import Table
 
     print(f"The fraction predicted positive, {curse.runs:,} runs of {curse.n:,} examples:\n")
     rows = curse.summary()
     print(Table({name: [shown_number(row[name]) for row in rows] for name in rows[0]}))
+    print('\n"law" is the limit of "below half" for many positives; with few it does not hold.')

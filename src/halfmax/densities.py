@@ -20,8 +20,9 @@ Support = tuple[float, float]
 WHOLE_LINE: Support = (-np.inf, np.inf)
 _AWAY_FROM_ONE = 1e-6
 _CORE = 5e-4  # the mass that a picture leaves out on either side
-_WIDEST_KERNEL = 38.0  # bandwidths from which a normal density is zero as a float
+_NEAR, _FAR = 5, (6, 8, 11, 15, 20, 28, 38)  # bandwidths; at 38 a normal density is zero
 _MOST_PLACES = 20_000
+_MASSLESS = 64  # places between the quantiles looked at and an end of the support
 _MOST_ATOMS = 1 << 20
 _MOST_UNLISTED = 0.01
 _NO_MASS = 1e-300
@@ -32,7 +33,6 @@ _TO_THE_MEDIAN = np.append(_TAIL, np.linspace(0.0, 0.5, 401)[1:])
 # What the kernels of scikit-learn, one bandwidth wide, hold up to a point.
 _UPTO: dict[str, Callable[[Array], Array]] = {
     "gaussian": special.ndtr,
-    "tophat": lambda u: np.clip(u + 1.0, 0.0, 2.0) / 2.0,
     "epanechnikov": lambda u: (
         0.5 + 0.75 * np.clip(u, -1.0, 1.0) - 0.25 * np.clip(u, -1.0, 1.0) ** 3
     ),
@@ -141,9 +141,8 @@ def _open(value: Any, name: str, support: Support) -> Density:
         return _of_gaussian_kde(value, name)
     if hasattr(value, "score_samples"):
         return _of_kernel_density(value, name)
-    if isinstance(value, stats.rv_histogram):
-        bins: Any = value  # scipy keeps them in private, with a zero on either side
-        return Bins(np.asarray(bins._hbins, np.float64), np.asarray(bins._hpdf[1:-1], np.float64))
+    if isinstance(getattr(value, "dist", value), stats.rv_histogram):
+        return _of_rv_histogram(value)
     if isinstance(value, tuple):
         return _of_histogram(value, name)
     if hasattr(value, "ccdf") or hasattr(value, "sf"):
@@ -166,9 +165,18 @@ def _mass_inside(density: Density, low: float, high: float) -> float:
     return whole.mass(low, high) if low < high else 0.0
 
 
+def _of_rv_histogram(value: Any) -> Bins:
+    """The bins, which scipy keeps in private with a zero on either side; moved if frozen."""
+    bins, loc, scale = value, 0.0, 1.0
+    if hasattr(value, "dist"):
+        bins = value.dist
+        _, loc, scale = bins._parse_args(*value.args, **value.kwds)
+    edges, heights = np.asarray(bins._hbins, np.float64), np.asarray(bins._hpdf[1:-1], np.float64)
+    return Bins(edges * scale + loc, heights / scale)
+
+
 def _of_histogram(value: tuple[Any, ...], name: str) -> Bins:
     try:
-        counts = np.asarray(value[0]).dtype.kind in "iub"
         heights, edges = (np.asarray(part, np.float64) for part in value)
     except (TypeError, ValueError):
         raise TypeError(
@@ -189,6 +197,7 @@ def _of_histogram(value: tuple[Any, ...], name: str) -> Bins:
         )
     widths = np.diff(edges)
     total = float((heights * widths).sum())
+    counts = np.asarray(value[0]).dtype.kind in "iub"
     if counts or abs(total - 1.0) > _AWAY_FROM_ONE:
         return Bins(edges, heights / heights.sum() / widths)
     return Bins(edges, heights / total)
@@ -222,7 +231,13 @@ def _of_distribution(value: Any, name: str) -> Continuous | Atoms:
     places = np.concatenate([ppf(_TO_THE_MEDIAN), isf(_TO_THE_MEDIAN)])
     core = (float(ppf(_CORE)), float(isf(_CORE)))
     inside = np.unique(places[np.isfinite(places) & (places > low) & (places < high)])
-    return Continuous(float(low), float(high), core, inside, np.empty(0), value.logpdf, mass)
+    to_the_ends = [
+        np.linspace(end, place, _MASSLESS, endpoint=False)[1:]
+        for end, place in ((low, inside[0]), (high, inside[-1]))
+        if np.isfinite(end)
+    ]
+    places = np.unique(np.concatenate([inside, *to_the_ends]))
+    return Continuous(float(low), float(high), core, places, np.empty(0), value.logpdf, mass)
 
 
 def _of_discrete(
@@ -271,7 +286,7 @@ def _of_gaussian_kde(kde: stats.gaussian_kde, name: str) -> Continuous:
     return Continuous(*WHOLE_LINE, core, places, np.empty(0), kde.logpdf, mass)
 
 
-def _of_kernel_density(kde: Any, name: str) -> Continuous:
+def _of_kernel_density(kde: Any, name: str) -> Continuous | Bins:
     if not hasattr(kde, "tree_"):
         raise ValueError(f"{name} must be fitted: call its fit with the scores of the class first")
     data = np.asarray(kde.tree_.data, np.float64)
@@ -279,11 +294,13 @@ def _of_kernel_density(kde: Any, name: str) -> Continuous:
         raise ValueError(
             f"{name} must be a density of one score; got a KDE of {data.shape[1]} dimensions"
         )
-    points, width, upto = data[:, 0], float(kde.bandwidth_), _UPTO[kde.kernel]
-    weights = np.asarray(kde.tree_.sample_weight) if kde.tree_.sample_weight is not None else None
+    points, width = data[:, 0], float(kde.bandwidth_)
+    given = kde.tree_.sample_weight
+    weights = np.ones(len(points)) if given is None else np.asarray(given, np.float64)
+    if kde.kernel == "tophat":
+        return _tophats(points, width, weights / weights.sum())
+    upto = _UPTO[kde.kernel]
     places, core = _around(points, width)
-    edges = np.unique(np.concatenate([points - width, points + width]))
-    jumps = edges if kde.kernel == "tophat" else edges[:0]
 
     def log(s: Array) -> Array:
         return np.asarray(kde.score_samples(np.asarray(s)[:, None]), np.float64)
@@ -292,14 +309,30 @@ def _of_kernel_density(kde: Any, name: str) -> Continuous:
         held = upto((high - points) / width) - upto((low - points) / width)
         return max(float(np.average(held, weights=weights)), 0.0)
 
-    return Continuous(*WHOLE_LINE, core, places, jumps, log, mass)
+    return Continuous(*WHOLE_LINE, core, places, np.empty(0), log, mass)
+
+
+def _tophats(points: Array, width: float, weights: Array) -> Bins:
+    """Each point spread evenly over its two bandwidths: together, a histogram."""
+    edges, place = np.unique(np.append(points - width, points + width), return_inverse=True)
+    changes = np.bincount(place, np.append(weights, -weights), len(edges))
+    return Bins(edges, np.maximum(np.cumsum(changes)[:-1], 0.0) / (2.0 * width))
 
 
 def _around(data: Array, width: float) -> tuple[Array, Support]:
-    low, high = float(data.min()), float(data.max())
-    reach = _WIDEST_KERNEL * width
-    count = min(int((high - low + 2 * reach) / width * 4) + 2, _MOST_PLACES)
-    return np.linspace(low - reach, high + reach, count), (low - 3 * width, high + 3 * width)
+    """A few places to every bandwidth where there are data, and some far out on either side."""
+    ordered = np.unique(data)
+    apart = np.diff(ordered) > 2 * _NEAR * width
+    firsts, lasts = ordered[np.append(True, apart)], ordered[np.append(apart, True)]
+    covered = float((lasts - firsts + 2 * _NEAR * width).sum())
+    step = max(width / 4, covered / _MOST_PLACES)
+    near = [
+        np.arange(first - _NEAR * width, last + _NEAR * width + step, step)
+        for first, last in zip(firsts, lasts, strict=True)
+    ]
+    far = [(firsts - k * width, lasts + k * width) for k in _FAR]
+    core = (float(ordered[0]) - 3 * width, float(ordered[-1]) + 3 * width)
+    return np.unique(np.concatenate([*near, *(ends for pair in far for ends in pair)])), core
 
 
 def _of_function(function: Callable[[Array], Array], name: str, support: Support) -> Continuous:

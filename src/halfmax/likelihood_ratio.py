@@ -10,7 +10,7 @@ Array = npt.NDArray[np.float64]
 Interval = tuple[float, float]
 
 _LARGEST = 1e9  # stands for infinity, by which root finders cannot divide
-_NO_MASS = 690.0  # e to the minus this is nothing, and about as little as floats can hold
+_NATS_TO_NOTHING = 690.0  # e to the minus this is about as little as floats can hold
 _NOISE = 1e-12  # rises and falls that may be rounding
 _MOST_HALVINGS = 2000
 _ROUNDING = 4 * np.finfo(np.float64).eps
@@ -20,8 +20,8 @@ class LogRatio:
     """log p1(s) - log p0(s), looked at once at so many points that between two it is monotone.
 
     The points are the places where either density says to look, both sides of every jump, and every
-    local maximum and minimum, found between the points beside it. Where both densities have
-    vanished beside their heights, the ratio is that of the scores before.
+    local maximum and minimum, found between the points beside it. Where neither density is known
+    to hold anything, the ratio is the lower one of those on either side.
     """
 
     def __init__(self, positive: Continuous, negative: Continuous) -> None:
@@ -38,7 +38,7 @@ class LogRatio:
         with np.errstate(all="ignore"):
             logs = np.array([positive.log(points), negative.log(points)])
         finite = np.where(np.isfinite(logs), logs, -np.inf)
-        self._least = finite.max(axis=1, initial=-_LARGEST) - _NO_MASS
+        self._least = finite.max(axis=1, initial=-_LARGEST) - _NATS_TO_NOTHING
         self._points, self._values = points, self._ratio(*logs)
         turns = self._turns()
         both = np.concatenate([points, turns])
@@ -65,23 +65,24 @@ class LogRatio:
             return self._ratio(self._positive.log(s), self._negative.log(s))
 
     def _ratio(self, positive: Array, negative: Array) -> Array:
-        nothing = (positive < self._least[0]) & (negative < self._least[1])
+        """NaN where one density has vanished as a float and the other holds next to nothing."""
+        gone = np.isneginf(positive) & (negative < self._least[1])
+        gone |= np.isneginf(negative) & (positive < self._least[0])
         with np.errstate(invalid="ignore"):
             ratio = np.clip(positive - negative, -_LARGEST, _LARGEST)
-        return np.where(nothing, np.nan, ratio)
+        return np.where(gone, np.nan, ratio)
 
     def _turns(self) -> Array:
-        """Where the ratio stops rising or falling."""
+        """Where the ratio stops rising or falling, other than at a jump."""
         values = _filled(self._values)
         steps = np.diff(values)
         steps[np.abs(steps) <= _NOISE * (1.0 + np.abs(values[1:]))] = 0.0
         moves = np.flatnonzero(steps)
         turns = np.flatnonzero(steps[moves[1:]] * steps[moves[:-1]] < 0)
-        brackets = zip(self._points[moves[turns]], self._points[moves[turns + 1] + 1], strict=True)
-        signs = np.sign(steps[moves[turns]])
-        return np.array(
-            [self._extreme(*ends, sign) for ends, sign in zip(brackets, signs, strict=True)]
-        )
+        lows, highs = self._points[moves[turns]], self._points[moves[turns + 1] + 1]
+        smooth = np.searchsorted(self._known, lows) == np.searchsorted(self._known, highs)
+        cases = zip(lows[smooth], highs[smooth], np.sign(steps[moves[turns]])[smooth], strict=True)
+        return np.array([self._extreme(*case) for case in cases])
 
     def _extreme(self, low: float, high: float, sign: float) -> float:
         found = optimize.minimize_scalar(
@@ -94,14 +95,13 @@ class LogRatio:
 
     def _root(self, place: int, cut: float) -> float:
         low, high = self._points[place : place + 2]
-        before = float(self._values[place])
 
         def over(s: float) -> float:
             value = float(self._at(np.array([s]))[0])
-            return (before if np.isnan(value) else value) - cut
+            return (-_LARGEST if np.isnan(value) else value) - cut
 
-        if over(low) * over(high) > 0.0:  # zero on one side of the gap where both densities are
-            return float(high)
+        if over(low) * over(high) > 0.0:  # the end of an interval beside which nothing is known
+            return float(high if over(high) > 0.0 else low)
         root = optimize.brentq(
             over,
             low,
@@ -115,9 +115,11 @@ class LogRatio:
 
 
 def _filled(values: Array) -> Array:
-    """NaN takes the value before it; at the beginning, the first value there is."""
+    """NaN takes the lower of the known values before and after it."""
     known = np.flatnonzero(~np.isnan(values))
     if not len(known):
         return np.zeros_like(values)
-    place = np.searchsorted(known, np.arange(len(values)), side="right") - 1
-    return np.asarray(values[known[np.maximum(place, 0)]], np.float64)
+    places = np.arange(len(values))
+    before = np.maximum(np.searchsorted(known, places, side="right") - 1, 0)
+    after = np.minimum(np.searchsorted(known, places, side="left"), len(known) - 1)
+    return np.minimum(values[known[before]], values[known[after]])

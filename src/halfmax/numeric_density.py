@@ -1,8 +1,10 @@
 """A density known only as a function: integrated by adaptive quadrature, cell by cell."""
 
 from collections.abc import Callable
+from heapq import heapify, heappush, heapreplace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +13,12 @@ from scipy import integrate
 Array = npt.NDArray[np.float64]
 
 _PLACES_PER_CELL = 16
-_MOST_CELLS = 2000
-_AS_EXACT = 1e-12
+_FIRST_CELLS, _MOST_CELLS = 32, 2000
+_AS_EXACT = 1e-10  # then the halves themselves are right to more digits than that
+_LITTLE = 1e-6
 _POINTS = 40
 _FARTHEST, _LOOKS = 30.0, 6001  # sinh(30) is 5e12, and a step is a hundredth of what lies there
-_CUTS = (1e-9, 1e-4, 0.01, 0.1, 0.5, 0.9, 0.99, 1.0 - 1e-4, 1.0 - 1e-9)
+_CUTS = (1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 0.9, *(1.0 - 10.0 ** -np.arange(3, 16, 3)))
 
 
 def plain_function(
@@ -47,7 +50,7 @@ def _values(function: Callable[[Any], Any], s: Array, name: str) -> Array:
         if values.shape not in ((), s.shape):
             raise ValueError("not a value for each score")
     except (TypeError, ValueError, OverflowError):  # it may take one number at a time
-        values = np.asarray([_one_value(function, x) for x in s.tolist()])
+        values = np.asarray([_one_value(function, x, name) for x in s.tolist()])
     if values.shape not in ((), s.shape) or values.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} must return one density for each score, a number; for {len(s)} scores it "
@@ -56,12 +59,14 @@ def _values(function: Callable[[Any], Any], s: Array, name: str) -> Array:
     return np.broadcast_to(values, s.shape).astype(np.float64)
 
 
-def _one_value(function: Callable[[Any], Any], x: float) -> Any:
+def _one_value(function: Callable[[Any], Any], x: float, name: str) -> Any:
     """A number too large or too small for Python's mathematics is far from any mass."""
     try:
         return function(x)
     except OverflowError:
         return 0.0
+    except TypeError as error:
+        raise TypeError(f"{name} must be a function of one score; calling it: {error}") from error
 
 
 class Unbounded:
@@ -92,17 +97,6 @@ class Unbounded:
         return float(np.sign(x)) if np.isinf(x) else 2.0 * x / (1.0 + float(np.hypot(1.0, 2.0 * x)))
 
 
-class _Cells(NamedTuple):
-    """Ascending ends, and what lies between each two of them."""
-
-    ends: Array
-    held: Array
-
-    @property
-    def total(self) -> float:
-        return float(self.held.sum())
-
-
 class NumericDensity:
     """A function cut into cells on each of which it is smooth enough to integrate."""
 
@@ -114,28 +108,36 @@ class NumericDensity:
         self._function = function
         self._support = support
         self._variable = Unbounded(*support)
-        cells = self._divide(np.empty(0))
-        if abs(cells.total - 1.0) > _AS_EXACT:
-            others = self._divide(self._where_mass_is())
-            cells = min(cells, others, key=lambda cut: abs(cut.total - 1.0))
-        self._ends, self._held = cells
-        self.total = cells.total
+        self._ends, self._held = self._divide(self._where_mass_is())
+        self.total = float(self._held.sum())
         steps = (np.arange(_PLACES_PER_CELL) + 0.5) / _PLACES_PER_CELL
         inside = self._ends[:-1, None] + np.diff(self._ends)[:, None] * steps
         self.places = self._variable.score(inside.ravel())
 
-    def _divide(self, places: Array) -> _Cells:
-        """Cells with ends at these places, among others."""
-        found: Any = integrate.cubature(
-            self._at_rows,
-            *([end] for end in self._variable.ends),
-            rtol=0.0,
-            atol=_AS_EXACT,
-            max_subdivisions=_MOST_CELLS,
-            points=[[place] for place in places],
-        )
-        ends = np.unique([(cell.a[0], cell.b[0]) for cell in found.regions])
-        return _Cells(ends, np.array([self._integral(*pair) for pair in pairwise(ends)]))
+    def _divide(self, places: Array) -> tuple[Array, Array]:
+        """Ends of cells, and what each holds; the worst cell is halved until none is bad."""
+        low, high = self._variable.ends
+        starts = np.unique(np.concatenate([np.linspace(low, high, _FIRST_CELLS + 1), places]))
+        cells = [self._cell(*ends) for ends in pairwise(starts.tolist())]
+        heapify(cells)
+        while -cells[0][0] > _AS_EXACT and len(cells) < _MOST_CELLS:
+            _, start, stop, _ = cells[0]
+            middle = (start + stop) / 2.0
+            heapreplace(cells, self._cell(start, middle))
+            heappush(cells, self._cell(middle, stop))
+        cells.sort(key=itemgetter(1))
+        return np.append([cell[1] for cell in cells], high), np.array([cell[3] for cell in cells])
+
+    def _cell(self, start: float, stop: float) -> tuple[float, float, float, float]:
+        """How bad it is, negative for the heap; its ends; and what both halves hold.
+
+        Bad is a difference between the halves and the whole, beside what there is, or beside a
+        little mass if there is less than that.
+        """
+        middle = (start + stop) / 2.0
+        halves = self._integral(start, middle) + self._integral(middle, stop)
+        apart = abs(halves - self._integral(start, stop)) if start < middle < stop else 0.0
+        return -apart / (halves + _LITTLE), start, stop, halves
 
     def _where_mass_is(self) -> Array:
         """Points that cut the range where a first look finds the mass, be it narrow and far."""
@@ -150,9 +152,6 @@ class NumericDensity:
 
     def _at(self, t: Array) -> Array:
         return self._function(self._variable.score(t)) * self._variable.slope(t)
-
-    def _at_rows(self, t: Array) -> Array:
-        return self._at(t[:, 0])
 
     def _integral(self, low: float, high: float) -> float:
         """Within one cell, where a few points do; the digits are right however little it holds."""
@@ -172,8 +171,9 @@ class NumericDensity:
 
     def log(self, s: Array) -> Array:
         """The logarithm of the density, which is made to integrate to one."""
-        with np.errstate(divide="ignore"):
-            return np.log(self._function(s) / self.total)
+        values = self._function(s) / self.total
+        with np.errstate(divide="ignore"):  # the digits of a number below the smallest are few
+            return np.log(np.where(values < np.finfo(np.float64).tiny, 0.0, values))
 
     def quantile(self, probability: float) -> float:
         """The score below which that much lies, as exact as a picture needs."""

@@ -32,6 +32,8 @@ _MOST_STEPS = 100
 _SHOWN = 3
 _WORTH_A_WORD = 1e-12
 _NO_MASS = 1e-300
+_AWAY_FROM_ONE = 1e-6
+_AS_GOOD = 1e-13
 _ROUNDING = 4 * np.finfo(np.float64).eps
 
 
@@ -204,11 +206,13 @@ def _check_metric(metric: str | Metric, rate: float) -> LinearFractional:
             "metric must be a ratio of weighted sums of tp, fp, fn and tn, such as 'f1' or a "
             f"LinearFractional: only these have one cut for all scores; got {found!r}"
         )
-    _, _, fn, tn = found.denominator
-    if fn * rate + tn * (1.0 - rate) == 0.0:
+    tp, fp, fn, tn = found.denominator
+    corners = [p * rate + n * (1.0 - rate) for p in (tp, fn) for n in (fp, tn)]
+    if min(corners) <= 0.0:
         raise ValueError(
-            f"metric {found.name!r} is 0/0 when nothing is predicted, so that it may have no best "
-            "region but ever smaller ones; use an F-beta with a small beta such as 'f0.1'"
+            f"metric {found.name!r} must have a denominator above 0 whatever is predicted, nothing "
+            f"and everything too, or it may have no best region; for base rate {rate:g} it is "
+            f"{min(corners):g}: in place of precision use an F-beta of small beta, such as 'f0.1'"
         )
     Objective(found).require_monotone(np.array([rate]), np.array([1.0]))
     return found
@@ -273,12 +277,19 @@ def _best_intervals(
 ) -> DecisionRegion:
     ratio = LogRatio(p1, p0)
     prior = np.log(rate) - np.log1p(-rate)
-    score = max(float(metric(rate, 1 - rate, 0, 0)), float(metric(0, 0, rate, 1 - rate)))
+    whole = [(ratio.low, ratio.high)]
+    region = max(
+        (_measure(start, ratio, p1, p0, rate) for start in ([], whole)),
+        key=lambda start: float(metric(*start.counts)),
+    )
     for _ in range(_MOST_STEPS):
-        intervals = ratio.above(float(np.log(_cut(metric, score)) - prior))
-        region = _measure(intervals, ratio, p1, p0, rate)
-        before, score = score, float(metric(*region.counts))
-        if score <= before + _ROUNDING * abs(before):
+        score = float(metric(*region.counts))
+        cut = float(np.log(_cut(metric, score)) - prior)
+        better = _measure(ratio.above(cut), ratio, p1, p0, rate)
+        gain = float(metric(*better.counts)) - score
+        if gain >= -_AS_GOOD * abs(score):  # up to rounding no worse, and its ends are the cut's
+            region = better
+        if gain <= _ROUNDING * abs(score):
             break
 
     def densities(points: int, ends: Array) -> Table:
@@ -299,6 +310,12 @@ def _measure(
     tp, fp = (float(sum(part)) for part in zip((0.0, 0.0), *shares, strict=True))
     fn = rate * sum(_held(p1, *i) for i in outside)
     tn = (1.0 - rate) * sum(_held(p0, *i) for i in outside)
+    for name, held, share in (("positive", tp + fn, rate), ("negative", fp + tn, 1.0 - rate)):
+        if not abs(held / share - 1.0) <= _AWAY_FROM_ONE:
+            raise ValueError(
+                f"{name} must hold one between the ends of its support; its parts hold "
+                f"{held / share:.9g}: for a periodic distribution give support=(low, high)"
+            )
     return _Region(intervals, shares, (tp, fp, fn, tn))
 
 

@@ -35,8 +35,8 @@ def simulate_winners_curse(
     independent of them and all different, then takes the threshold with the highest F1 on these
     data: the highest of the best, and nobody if there is no positive. On new data it is best to
     predict everybody (Theorem 3). Below a base rate of about ``n ** (-1/3)`` most runs predict less
-    than half, and below ``n ** (-1/2)``, the bound of Section 7, most predict down to the first few
-    positives only.
+    than half, and well below ``n ** (-1/2)``, the bound of Section 7, most predict down to the
+    first few positives only.
 
     Parameters
     ----------

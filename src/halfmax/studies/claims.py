@@ -18,6 +18,8 @@ from halfmax.studies.curse import Curse, Plane
 
 __all__ = ["Claim", "check_claims"]
 
+FEWEST_RUNS = 300  # of the curse, for verdicts that do not hang on chance
+
 Topic = Callable[[], Iterator[Claim]]
 
 

@@ -8,6 +8,7 @@ from scipy import stats
 
 from halfmax.studies.claim import Claim, judged
 from halfmax.studies.curse import FIRST_FEW, Curse
+from halfmax.studies.curse_law import bound_of_the_text
 from halfmax.tuning import tune
 from halfmax.winners_curse import simulate_winners_curse
 
@@ -36,7 +37,7 @@ def chance_that_top_wins(n: int, base_rate: float) -> float:
 
 def _bound_of_the_text(curse: Curse) -> Iterator[Claim]:
     n = curse.n
-    text = (np.sqrt(1 + 4 * n) - 1) / (2 * n)
+    text = bound_of_the_text(n)
     exact = 1 / np.sqrt(n)
     yield judged(
         abs(text / exact - 1) < 0.01,

@@ -34,8 +34,8 @@ def _two_labels() -> Iterator[Claim]:
         f"{both}, once the rare one is predicted perfectly.",
         "0.84",
         (common + 1) / 2,
-        "The mean of 2/3 and 1 is 0.8333, which rounds to 0.83. The paper averages the rounded "
-        "0.67 with 1 and rounds again: 0.835 to 0.84.",
+        "The mean of 2/3 and 1 is 0.8333, which rounds to 0.83. Presumably the rounded 0.67 "
+        "was averaged with 1 and rounded again: 0.835 to 0.84.",
         {"mean of the rounded values": (0.67 + 1) / 2},
     )
     yield printed(
@@ -189,7 +189,7 @@ def _mesh_shares() -> Iterator[Claim]:
         f"Consistent if there are {fewest:,} to {too_many - 1:,} documents, a number that is not "
         "printed; and the rare terms are not predicted for all of them. Counted on so few "
         f"documents an F1 is 0 or at least {lowest_f1:.1e}: the best F1 of Phosphinic Acids and "
-        "Platypus must be an expectation.",
+        "Platypus is an expectation, or measured on more documents.",
         {"fewest documents": fewest, "most documents": too_many - 1, "lowest f1": lowest_f1},
     )
 

@@ -18,6 +18,16 @@ from scipy import optimize, stats
 from halfmax._options import check_share_inside
 
 
+def bound_of_the_text(n: float) -> float:
+    """The base rate of n = (1 - b) / b^2, above which the paper expects small thresholds."""
+    return float((np.sqrt(1 + 4 * n) - 1) / (2 * n))
+
+
+def printed_bound(n: float) -> float:
+    """The base rate that the paper prints for the same, which is another one."""
+    return float((np.sqrt(1 + 8 / n) - 1) / 2)
+
+
 def chance_below(fraction: float, n: float, base_rate: float) -> float:
     """The limit of the chance that less than this fraction is predicted.
 

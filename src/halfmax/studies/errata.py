@@ -60,7 +60,8 @@ def _nothing_to_find() -> Iterator[Claim]:
         float(as_zero.counts[0]),
         float(as_one.counts[0]),
         "Written in counts F1 is still 0/0 when nothing is positive and nothing predicted. The "
-        "theorem needs that to count as 0, as it does by default in halfmax and scikit-learn. If "
+        "proof ends with a proviso, that some example be positive; with none certain to be, the "
+        "theorem needs 0/0 to count as 0, as it does by default in halfmax and scikit-learn. If "
         "it counts as 1, predicting nobody is better for rare labels.",
         {
             "expected f1 of everybody, 0/0 = 0": as_zero.expected_score,
@@ -141,7 +142,7 @@ def _expected_f1_formula() -> Iterator[Claim]:
         "number a of positives: E(tp | a, c) is what makes the sum exact. With the factor alone "
         f"it is {2 * max(of_c):.4f}.",
         {"with the factor 2": 2 * max(of_c)},
-        SLIP,
+        ASSUMES,
     )
 
 

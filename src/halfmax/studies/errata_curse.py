@@ -10,7 +10,7 @@ from scipy import stats
 from halfmax.scoring import score
 from halfmax.studies.claim import ASSUMES, SLIP, Claim, judged
 from halfmax.studies.curse import Curse, Plane
-from halfmax.studies.curse_law import turning_base_rate
+from halfmax.studies.curse_law import bound_of_the_text, printed_bound, turning_base_rate
 from halfmax.winners_curse import simulate_winners_curse
 
 Floats = npt.NDArray[np.float64]
@@ -43,8 +43,7 @@ def _top_alone(curse: Curse, plane: Plane | None) -> Iterator[Claim]:
 def _printed_bound(curse: Curse, plane: Plane | None) -> Iterator[Claim]:
     del plane
     n = curse.n
-    bound = (np.sqrt(1 + 8 / n) - 1) / 2
-    follows = (np.sqrt(1 + 4 * n) - 1) / (2 * n)
+    bound, follows = printed_bound(n), bound_of_the_text(n)
     yield judged(
         abs(bound / follows - 1) < 0.01,
         "curse-printed-bound",
@@ -105,7 +104,7 @@ def _where_it_turns(curse: Curse, plane: Plane | None) -> Iterator[Claim]:
     turns = [_simulated_turn(n) for n in _SIZES]
     exponent = _exponent(_SIZES, turns)
     ours = _simulated_turn(curse.n)
-    bound = (np.sqrt(1 + 4 * curse.n) - 1) / (2 * curse.n)
+    bound = bound_of_the_text(curse.n)
     at_root = {n: float(_simulated_shares(n)[1][0]) for n in (*_SIZES, curse.n)}
     yield judged(
         0.5 < ours / bound < 2,
@@ -113,7 +112,7 @@ def _where_it_turns(curse: Curse, plane: Plane | None) -> Iterator[Claim]:
         f"{_WHERE}, Figure 8",
         "The base rate at which tuning turns to small thresholds, so that half of the runs predict "
         f"less than half of n = {curse.n:,} items, to a factor of 2.",
-        float(bound),
+        bound,
         ours,
         "n < (1 - b) / b^2 is when the top item alone can win. But every stretch of lucky items "
         "competes: after k items luck is worth sqrt(bk) positives, and that outweighs what is "

@@ -59,19 +59,23 @@ def pictures(curse: Curse, plane: Plane) -> list[Picture]:
     ]
 
 
-def save(
-    picture: Picture, folder: Path, kinds: tuple[str, ...] = ("png", "svg")
-) -> tuple[Path, ...]:
-    """Write the picture into a folder that exists, a file of each kind; gives their paths."""
+def rendered(picture: Picture, kinds: tuple[str, ...] = ("png", "svg")) -> dict[str, bytes]:
+    """The picture as files of these kinds: their names and contents."""
     words = {"Title": picture.title, "Description": picture.caption}
     with styled():
         figure = new_figure(picture.size)
         picture.draw(figure)
-        contents = [render(figure, kind, words) for kind in kinds]
-    paths = tuple(Path(folder) / f"{picture.key}.{kind}" for kind in kinds)
-    for path, content in zip(paths, contents, strict=True):
-        write_whole(path, content)
-    return paths
+        return {f"{picture.key}.{kind}": render(figure, kind, words) for kind in kinds}
+
+
+def save(
+    picture: Picture, folder: Path, kinds: tuple[str, ...] = ("png", "svg")
+) -> tuple[Path, ...]:
+    """Write the picture into a folder that exists, a file of each kind; gives their paths."""
+    contents = rendered(picture, kinds)
+    for name, content in contents.items():
+        write_whole(Path(folder) / name, content)
+    return tuple(Path(folder) / name for name in contents)
 
 
 def _metric_pictures() -> list[Picture]:

@@ -1,6 +1,6 @@
 """The paper in a folder: figures, claims and simulation recomputed, and a page that shows them.
 
-Everything is computed before anything is written, and each file is written whole.
+Everything is computed before anything is written, each file is written whole, and the page last.
 """
 
 import io
@@ -18,10 +18,10 @@ from halfmax._errors import spell_out
 from halfmax._files import write_whole
 from halfmax._options import check_whole
 from halfmax._progress import Wanted
-from halfmax.studies.claim import ASSUMES, FAILS, PASS, SLIP
-from halfmax.studies.claims import Claim, check_claims
+from halfmax.studies.claim import ASSUMES, FAILS, PASS, SLIP, shown_number
+from halfmax.studies.claims import FEWEST_RUNS, Claim, check_claims
 from halfmax.studies.curse import RUNS, Curse, Plane, simulate_curse, simulate_plane
-from halfmax.studies.figures import Picture, pictures, save
+from halfmax.studies.figures import Picture, pictures, rendered
 
 PARTS = ("figures", "claims", "curse")
 _GRADES = (FAILS, ASSUMES, SLIP)
@@ -77,6 +77,8 @@ def reproduce(
     if not wanted or not wanted <= set(PARTS):
         raise ValueError(f"parts must be some of {spell_out(PARTS)}; got {parts!r}")
     runs, seed = check_whole("runs", runs, 1), check_whole("seed", seed, 0)
+    if "claims" in wanted and runs < FEWEST_RUNS:
+        raise ValueError(f"runs must be {FEWEST_RUNS} or more to judge the claims; got {runs}")
     _need("jinja2", "matplotlib")
     folder = _prepare(out)
     curse = simulate_curse(runs, seed, progress=progress)
@@ -103,6 +105,8 @@ def _need(*modules: str) -> None:
 
 def _prepare(out: str | Path) -> Path:
     """The folder, made and tried before the long work begins."""
+    if not str(out).strip():
+        raise ValueError("out must name a folder; got an empty name")
     folder = Path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -122,14 +126,20 @@ def _chosen(drawn: list[Picture], parts: set[str]) -> list[Picture]:
 
 
 def _write(found: Reproduction, folder: Path, page: Path) -> None:
+    contents: dict[str, str | bytes] = {}
     for picture in found.drawn:
-        save(picture, folder)
+        contents |= rendered(picture)
     if found.claims:
-        write_whole(folder / "claims.json", _claims_json(found))
+        contents["claims.json"] = _claims_json(found)
     if found.curse and found.plane:
-        write_whole(folder / "curse.json", _curse_json(found.curse, found.plane))
-        write_whole(folder / "curse.npz", _arrays(found.curse, found.plane))
-    write_whole(page, _html(found))
+        contents["curse.json"] = _curse_json(found.curse, found.plane)
+        contents["curse.npz"] = _arrays(found.curse, found.plane)
+    contents[page.name] = _html(found)
+    for name in contents:
+        if (folder / name).is_dir():
+            raise OSError(f"cannot write {folder / name}: it is a folder; name another out")
+    for name, content in contents.items():
+        write_whole(folder / name, content)
 
 
 def _claims_json(found: Reproduction) -> str:
@@ -187,19 +197,3 @@ def _html(found: Reproduction) -> str:
     environment.filters["number"] = shown_number
     page = environment.get_template("page.html")
     return page.render(found=found, version=__version__)
-
-
-def shown_number(value: float | str | None) -> str:
-    """A number as people read it, words as they are.
-
-    >>> [shown_number(value) for value in (0.8333333, 0.9999995, 1.2e-16, 1000000.0, None)]
-    ['0.8333', '0.9999995', '1.2e-16', '1,000,000', 'no number']
-    """
-    if value is None:
-        return "no number"
-    if isinstance(value, str):
-        return value
-    if float(value).is_integer() and abs(value) < 1e15:
-        return f"{value:,.0f}"
-    short = f"{value:.4g}"
-    return f"{value:.7g}" if float(short).is_integer() else short
