@@ -18,15 +18,15 @@ Array = npt.NDArray[np.float64]
 Support = tuple[float, float]
 
 WHOLE_LINE: Support = (-np.inf, np.inf)
-_AWAY_FROM_ONE = 1e-6
+AWAY_FROM_ONE = 1e-6  # what numerical integrals are forgiven
 _CORE = 5e-4  # the mass that a picture leaves out on either side
 _NEAR, _FAR = 5, (6, 8, 11, 15, 20, 28, 38)  # bandwidths; at 38 a normal density is zero
 _MOST_PLACES = 20_000
 _MASSLESS = 64  # places between the quantiles looked at and an end of the support
 _MOST_ATOMS = 1 << 20
 _MOST_UNLISTED = 0.01
-_NO_MASS = 1e-300
-_TAIL = np.append([_NO_MASS, 1e-200, 1e-100, 1e-50], np.geomspace(1e-30, 1e-3, 109))
+NO_MASS = 1e-300
+_TAIL = np.append([NO_MASS, 1e-200, 1e-100, 1e-50], np.geomspace(1e-30, 1e-3, 109))
 _TO_THE_MEDIAN = np.append(_TAIL, np.linspace(0.0, 0.5, 401)[1:])
 
 
@@ -111,7 +111,7 @@ def open_density(value: Any, name: str, support: Support | None) -> Density:
     if support is None:
         return density
     inside = _mass_inside(density, *support)
-    if abs(inside - 1.0) > _AWAY_FROM_ONE:
+    if abs(inside - 1.0) > AWAY_FROM_ONE:
         raise ValueError(
             f"support must hold all of {name}; ({support[0]:g}, {support[1]:g}) holds "
             f"{inside:.9g} of it: leave support out, or truncate the distribution"
@@ -198,7 +198,7 @@ def _of_histogram(value: tuple[Any, ...], name: str) -> Bins:
     widths = np.diff(edges)
     total = float((heights * widths).sum())
     counts = np.asarray(value[0]).dtype.kind in "iub"
-    if counts or abs(total - 1.0) > _AWAY_FROM_ONE:
+    if counts or abs(total - 1.0) > AWAY_FROM_ONE:
         return Bins(edges, heights / heights.sum() / widths)
     return Bins(edges, heights / total)
 
@@ -269,7 +269,7 @@ def _of_discrete(
 def _reach(tail: Callable[[float], float], most: float) -> float:
     """How far from the middle there is mass, to within a factor of two."""
     step = 1.0
-    while step < min(most, _MOST_ATOMS) and tail(step) > _NO_MASS:
+    while step < min(most, _MOST_ATOMS) and tail(step) > NO_MASS:
         step *= 2.0
     return min(step, most, float(_MOST_ATOMS))
 
@@ -338,7 +338,7 @@ def _around(data: Array, width: float) -> tuple[Array, Support]:
 def _of_function(function: Callable[[Array], Array], name: str, support: Support) -> Continuous:
     density = NumericDensity(function, support)
     total = density.total
-    if not abs(total - 1.0) <= _AWAY_FROM_ONE:
+    if not abs(total - 1.0) <= AWAY_FROM_ONE:
         raise ValueError(
             f"{name} must be a density, which integrates to one; numerical integration over "
             f"({support[0]:g}, {support[1]:g}) gives {total:.9g}. If it is not normalised, divide "

@@ -21,7 +21,16 @@ import numpy.typing as npt
 from halfmax._errors import HalfmaxWarning
 from halfmax._options import check_share_inside, check_whole
 from halfmax._shown import Shown
-from halfmax.densities import Atoms, Bins, Continuous, Density, check_support, open_density
+from halfmax.densities import (
+    AWAY_FROM_ONE,
+    NO_MASS,
+    Atoms,
+    Bins,
+    Continuous,
+    Density,
+    check_support,
+    open_density,
+)
 from halfmax.likelihood_ratio import Interval, LogRatio
 from halfmax.metrics import LinearFractional, Metric, Objective, confusion, find_metric
 from halfmax.table import Table
@@ -31,8 +40,6 @@ Array = npt.NDArray[np.float64]
 _MOST_STEPS = 100
 _SHOWN = 3
 _WORTH_A_WORD = 1e-12
-_NO_MASS = 1e-300
-_AWAY_FROM_ONE = 1e-6
 _AS_GOOD = 1e-13
 _ROUNDING = 4 * np.finfo(np.float64).eps
 
@@ -311,7 +318,7 @@ def _measure(
     fn = rate * sum(_held(p1, *i) for i in outside)
     tn = (1.0 - rate) * sum(_held(p0, *i) for i in outside)
     for name, held, share in (("positive", tp + fn, rate), ("negative", fp + tn, 1.0 - rate)):
-        if not abs(held / share - 1.0) <= _AWAY_FROM_ONE:
+        if not abs(held / share - 1.0) <= AWAY_FROM_ONE:
             raise ValueError(
                 f"{name} must hold one between the ends of its support; its parts hold "
                 f"{held / share:.9g}: for a periodic distribution give support=(low, high)"
@@ -368,7 +375,7 @@ def _best_steps(steps: _Steps, metric: LinearFractional, rate: float) -> Decisio
     """
     u = rate * steps.positive / steps.positive.sum()
     v = (1.0 - rate) * steps.negative / steps.negative.sum()
-    some = (u > _NO_MASS) | (v > _NO_MASS)
+    some = (u > NO_MASS) | (v > NO_MASS)
     low, high, u, v = (part[some] for part in (steps.low, steps.high, u, v))
     low[0], high[-1] = min(low[0], steps.low[0]), max(high[-1], steps.high[-1])
     ratio = u / v
