@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from halfmax.grid import Grid
     from halfmax.joint import joint_from_samples
     from halfmax.metrics import FBeta, LinearFractional, Metric
-    from halfmax.regions import DecisionRegion, decision_region
+    from halfmax.region import DecisionRegion
+    from halfmax.regions import decision_region
     from halfmax.scoring import score
     from halfmax.staircase import Staircase
     from halfmax.thresholds import Thresholds
@@ -55,7 +56,7 @@ __all__ = [
 # Names are fetched when first used: importing numba and scipy takes longer than an import should.
 _HOME = {
     "Decision": "decision",
-    "DecisionRegion": "regions",
+    "DecisionRegion": "region",
     "FBeta": "metrics",
     "Grid": "grid",
     "HalfmaxWarning": "_errors",

@@ -4,7 +4,9 @@ An opened density is one of three: `Continuous`; `Bins`, a histogram; or `Atoms`
 distribution.
 """
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -77,8 +79,7 @@ class Bins:
         core = (float(self.edges[0]), float(self.edges[-1]))
 
         def log(s: Array) -> Array:
-            with np.errstate(divide="ignore"):
-                return np.log(self.at(s))
+            return np.log(self.at(s))
 
         def mass(low: float, high: float) -> float:
             return float(np.diff(np.interp([low, high], self.edges, upto))[0])
@@ -103,6 +104,14 @@ class Atoms:
 
 
 Density = Continuous | Bins | Atoms
+
+
+@contextmanager
+def silent_far_out() -> Iterator[None]:
+    """What numpy and scipy say of overflows and poor convergence where there is no mass."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
 
 
 def open_density(value: Any, name: str, support: Support | None) -> Density:

@@ -35,8 +35,7 @@ class LogRatio:
         beside = np.concatenate([np.nextafter(jumps, -np.inf), np.nextafter(jumps, np.inf)])
         points = np.unique(np.concatenate([positive.places, negative.places, beside]))
         points = points[(points > self.low) & (points < self.high)]
-        with np.errstate(all="ignore"):
-            logs = np.array([positive.log(points), negative.log(points)])
+        logs = np.array([positive.log(points), negative.log(points)])
         finite = np.where(np.isfinite(logs), logs, -np.inf)
         self._least = finite.max(axis=1, initial=-_LARGEST) - _NATS_TO_NOTHING
         self._points, self._values = points, self._ratio(*logs)
@@ -61,16 +60,13 @@ class LogRatio:
     def _at(self, s: Array) -> Array:
         if not len(s):
             return s
-        with np.errstate(all="ignore"):
-            return self._ratio(self._positive.log(s), self._negative.log(s))
+        return self._ratio(self._positive.log(s), self._negative.log(s))
 
     def _ratio(self, positive: Array, negative: Array) -> Array:
         """NaN where one density has vanished as a float and the other holds next to nothing."""
         gone = np.isneginf(positive) & (negative < self._least[1])
         gone |= np.isneginf(negative) & (positive < self._least[0])
-        with np.errstate(invalid="ignore"):
-            ratio = np.clip(positive - negative, -_LARGEST, _LARGEST)
-        return np.where(gone, np.nan, ratio)
+        return np.where(gone, np.nan, np.clip(positive - negative, -_LARGEST, _LARGEST))
 
     def _turns(self) -> Array:
         """Where the ratio stops rising or falling, other than at a jump."""

@@ -83,8 +83,7 @@ class Unbounded:
         self.ends = low, high
 
     def score(self, t: Array) -> Array:
-        with np.errstate(divide="ignore"):
-            return self._origin + t / (1.0 - t * t) if self._open.any() else t
+        return self._origin + t / (1.0 - t * t) if self._open.any() else t
 
     def slope(self, t: Array) -> Array:
         square = t * t
@@ -172,8 +171,8 @@ class NumericDensity:
     def log(self, s: Array) -> Array:
         """The logarithm of the density, which is made to integrate to one."""
         values = self._function(s) / self.total
-        with np.errstate(divide="ignore"):  # the digits of a number below the smallest are few
-            return np.log(np.where(values < np.finfo(np.float64).tiny, 0.0, values))
+        # The digits of a number below the smallest are few.
+        return np.log(np.where(values < np.finfo(np.float64).tiny, 0.0, values))
 
     def quantile(self, probability: float) -> float:
         """The score below which that much lies, as exact as a picture needs."""

@@ -5,22 +5,19 @@ true positives, and a share v from true negatives into false positives. A ratio 
 that is F so far does not fall if what this adds to its numerator is at least F times what it adds
 to its denominator. So the best region is where ``b p1(s) / ((1-b) p0(s))``, which is u / v at s, is
 at least a cut that depends on the best F alone: for F1 the Jaccard index reached, for F-beta
-``tp / (beta^2 (tp + fn) + fp)``. From any F the region of its cut reaches no less, and repeating
-this is Newton's method for the best F, which rises to it in a few steps.
+``tp / (beta^2 (tp + fn) + fp)``. From the F of any region, the region of its cut reaches no less;
+repeating this is Newton's method for the best F, which rises to it in a few steps.
 """
 
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from halfmax._errors import HalfmaxWarning
-from halfmax._options import check_share_inside, check_whole
-from halfmax._shown import Shown
+from halfmax._options import check_share_inside
 from halfmax.densities import (
     AWAY_FROM_ONE,
     NO_MASS,
@@ -30,112 +27,19 @@ from halfmax.densities import (
     Density,
     check_support,
     open_density,
+    silent_far_out,
 )
 from halfmax.likelihood_ratio import Interval, LogRatio
 from halfmax.metrics import LinearFractional, Metric, Objective, confusion, find_metric
+from halfmax.region import DecisionRegion
 from halfmax.table import Table
 
 Array = npt.NDArray[np.float64]
 
 _MOST_STEPS = 100
-_SHOWN = 3
 _WORTH_A_WORD = 1e-12
 _AS_GOOD = 1e-13
 _ROUNDING = 4 * np.finfo(np.float64).eps
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DecisionRegion(Shown):
-    """The scores to predict so that the metric is as high as it can be.
-
-    Attributes
-    ----------
-    intervals : list of (low, high)
-        Ascending and apart; empty for nothing, ``[(-inf, inf)]`` for everything on the whole line.
-        An end beyond which neither density has mass is the end of their support.
-    likelihood_ratio : float
-        The cut: a score s is predicted where ``b p1(s) / ((1-b) p0(s))``, the odds of a positive
-        at s, are at least this.
-    score : float
-        The metric reached.
-    tp, fp, fn, tn : float
-        Shares of all items, one in all.
-    metric : str
-    base_rate : float
-    """
-
-    intervals: list[Interval]
-    likelihood_ratio: float
-    score: float
-    tp: float
-    fp: float
-    fn: float
-    tn: float
-    metric: str
-    base_rate: float
-    _shares: list[tuple[float, float]]  # tp and fp of each interval
-    _highest: float
-    _densities: Callable[[int, Array], Table]
-    _frame_library: Any = None
-
-    @property
-    def threshold(self) -> float:
-        """Where the region begins, if it goes on from there to the highest score."""
-        if len(self.intervals) != 1 or self.intervals[0][1] < self._highest:
-            raise AttributeError(
-                f"the region is no ray upwards, so it has no threshold (it lies {self._words()}): "
-                "read .intervals, or ask .contains(score)"
-            )
-        return self.intervals[0][0]
-
-    def contains(self, s: npt.ArrayLike) -> Any:
-        """Whether each score is predicted; the ends of an interval are."""
-        scores = np.asarray(s, np.float64)
-        if np.isnan(scores).any():
-            raise ValueError("s must be numbers; got NaN")
-        inside = np.zeros(scores.shape, bool)
-        for low, high in self.intervals:
-            inside |= (scores >= low) & (scores <= high)
-        return inside if inside.ndim else bool(inside)
-
-    def curves(self, points: int = 512) -> Table:
-        """What a picture needs: score, positive, negative, ratio, predicted.
-
-        The two densities are not weighted by the base rate; ``ratio``, the odds of a positive, is.
-        Histograms have a row for each bin, discrete distributions one for each value, and masses
-        in place of densities.
-        """
-        points = check_whole("points", points, 2)
-        ends = np.array(self.intervals).ravel()
-        with _far_tails():
-            table = self._densities(points, ends[np.isfinite(ends)])
-            ratio = table["positive"] * self.base_rate / (table["negative"] * (1 - self.base_rate))
-        return Table(table | {"ratio": ratio, "predicted": self.contains(table["score"])})
-
-    def table(self) -> Any:
-        """Per interval: its ends, and the true and false positives in it as shares of all items."""
-        return super().table()
-
-    def _words(self) -> str:
-        if not self.intervals:
-            return "nowhere"
-        if self.fn + self.tn == 0.0:
-            return "everywhere"
-        shown = [f"from {low:.6g} to {high:.6g}" for low, high in self.intervals[:_SHOWN]]
-        more = len(self.intervals) - _SHOWN
-        return " and ".join(shown) + (f" and in {more} more intervals" if more > 0 else "")
-
-    def _summary(self) -> str:
-        return (
-            f"DecisionRegion: {self.metric} = {self.score:.4f} where the odds are at least "
-            f"{self.likelihood_ratio:.4g}, {self._words()}"
-        )
-
-    def _plain_table(self) -> Table:
-        lows, highs = zip(*self.intervals, strict=True) if self.intervals else ((), ())
-        tp, fp = zip(*self._shares, strict=True) if self._shares else ((), ())
-        count = range(1, len(lows) + 1)
-        return Table({"interval": count, "low": lows, "high": highs, "tp": tp, "fp": fp})
 
 
 def decision_region(
@@ -188,7 +92,7 @@ def decision_region(
     rate = check_share_inside("base_rate", base_rate)
     ratio = _check_metric(metric, rate)
     bounds = check_support(support)
-    with _far_tails():
+    with silent_far_out():
         p1 = open_density(positive, "positive", bounds)
         p0 = open_density(negative, "negative", bounds)
         if isinstance(p1, Atoms) and isinstance(p0, Atoms):
@@ -196,14 +100,6 @@ def decision_region(
         if isinstance(p1, Bins) and isinstance(p0, Bins):
             return _best_steps(_of_bins(p1, p0), ratio, rate)
         return _best_intervals(_as_continuous(p1), _as_continuous(p0), ratio, rate)
-
-
-@contextmanager
-def _far_tails() -> Iterator[None]:
-    """What numpy and scipy say of overflows and poor convergence where there is no mass."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        yield
 
 
 def _check_metric(metric: str | Metric, rate: float) -> LinearFractional:

@@ -10,7 +10,8 @@ from scipy import optimize, stats
 
 from halfmax.deciding import decide
 from halfmax.expected import expected_curve
-from halfmax.regions import DecisionRegion, decision_region
+from halfmax.region import DecisionRegion
+from halfmax.regions import decision_region
 from halfmax.studies.claim import Claim, judged
 
 Array = npt.NDArray[np.float64]
