@@ -4,7 +4,8 @@ import numpy as np
 
 import halfmax as hm
 from benchmarks.measure import seconds
-from halfmax.studies.curse import BASE_RATES, RUNS, N
+from halfmax.studies import RUNS
+from halfmax.studies.curse import BASE_RATES, N
 
 PLAIN_RUNS = 3
 

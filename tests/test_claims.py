@@ -20,7 +20,7 @@ from halfmax.studies.claim import (
     printed,
 )
 from halfmax.studies.claims import Claim, check_claims
-from halfmax.studies.curse import Plane, simulate_curse
+from halfmax.studies.curse import simulate_curse
 from halfmax.studies.curse_law import chance_below, turning_base_rate
 from halfmax.winners_curse import simulate_winners_curse
 from tests.strategies import compiled
@@ -28,18 +28,9 @@ from tests.strategies import compiled
 COMMITTED = json.loads(Path(claims_curse.__file__).with_name("expected.json").read_text())
 
 
-def small_plane(runs: int = 300) -> Plane:
-    sizes, rates = np.array([10**4, 10**5, 10**6]), 10.0 ** np.arange(-3, -0.9, 0.25)
-    high = [
-        [np.mean(simulate_winners_curse(int(n), float(b), runs) < 0.5) for n in sizes]
-        for b in rates
-    ]
-    return Plane(runs, 0, sizes, rates, np.array(high), np.array(high))
-
-
 @pytest.fixture(scope="module")
 def claims() -> list[Claim]:
-    return check_claims(simulate_curse(1024), small_plane())
+    return check_claims(simulate_curse(1024))
 
 
 def differences(claim: Claim, committed: dict[str, Any]) -> list[str]:
@@ -190,7 +181,7 @@ def test_verdicts_do_not_hang_on_chance(seed: int) -> None:
         for claim in topic(curse):
             assert claim.verdict == COMMITTED[claim.key]["verdict"], claim
     for errata_topic in errata_curse.TOPICS:
-        for claim in errata_topic(curse, None):
+        for claim in errata_topic(curse):
             assert claim.verdict == COMMITTED[claim.key]["verdict"], claim
 
 
@@ -206,6 +197,6 @@ def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     for part in ("claims_decisions", "claims_curse", "errata", "errata_curse"):
         monkeypatch.setattr(getattr(module, part), "TOPICS", ())
     told: list[tuple[int, int]] = []
-    check_claims(simulate_curse(1), None, progress=lambda *done: told.append(done))
+    check_claims(simulate_curse(1), progress=lambda *done: told.append(done))
     total = len(claims_metrics.TOPICS) + len(claims_labels.TOPICS)
     assert told == [(i + 1, total) for i in range(total)]

@@ -55,13 +55,18 @@ def check_share(name: str, value: float | None, also: str = "") -> float | None:
     """A number from 0 to 1."""
     if value is None:
         return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.inf
-    if isinstance(value, (str, bytes)) or not 0.0 <= number <= 1.0:
+    number = _as_number(value)
+    if not 0.0 <= number <= 1.0:
         raise ValueError(f"{name} must be a number from 0 to 1{also}; got {value!r}")
     return number
+
+
+def _as_number(value: Any) -> float:
+    """NaN for what is no number, words for numbers too."""
+    try:
+        return math.nan if isinstance(value, (str, bytes)) else float(value)
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def check_zero_division(value: float) -> float:
@@ -81,11 +86,8 @@ def check_share_known(name: str, value: float, also: str = "") -> float:
 
 def check_share_inside(name: str, value: float) -> float:
     """A number above 0 and below 1."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if isinstance(value, (str, bytes)) or not 0.0 < number < 1.0:
+    number = _as_number(value)
+    if not 0.0 < number < 1.0:
         raise ValueError(
             f"{name} must be a number above 0 and below 1, a share and not per cent; "
             f"got {value!r:.60}"

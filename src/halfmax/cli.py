@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from halfmax import __version__
+from halfmax.studies import PARTS, RUNS
 
 if TYPE_CHECKING:
     from halfmax.studies.curse import Curse
@@ -26,7 +27,7 @@ Out = Annotated[str, typer.Option(help="The folder to write into; it is made if 
 Runs = Annotated[int, typer.Option(help="Runs of the winner's curse for each base rate.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same files.")]
 
-_OUT, _RUNS = "paper", 10_000
+_OUT = "paper"
 
 
 def _plain_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -68,11 +69,11 @@ def demo() -> None:
 
 @paper.callback(epilog="Example: halfmax reproduce --out paper")
 @_plain_errors
-def everything(context: typer.Context, out: Out = _OUT, runs: Runs = _RUNS, seed: Seed = 0) -> None:
+def everything(context: typer.Context, out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0) -> None:
     """Recompute the paper's figures, claims and simulation into a folder with an index page."""
     part = context.invoked_subcommand
     if part is None:
-        _reproduce(("figures", "claims", "curse"), out, runs, seed)
+        _reproduce(PARTS, out, runs, seed)
         return
     for name in context.params:
         source = context.get_parameter_source(name)
@@ -82,21 +83,21 @@ def everything(context: typer.Context, out: Out = _OUT, runs: Runs = _RUNS, seed
 
 @paper.command(epilog="Example: halfmax reproduce figures --out paper")
 @_plain_errors
-def figures(out: Out = _OUT, runs: Runs = _RUNS, seed: Seed = 0) -> None:
+def figures(out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0) -> None:
     """Draw every figure as PNG and SVG, with a caption that says what to see."""
     _reproduce(("figures",), out, runs, seed)
 
 
 @paper.command(epilog="Example: halfmax reproduce claims --out paper")
 @_plain_errors
-def claims(out: Out = _OUT, runs: Runs = _RUNS, seed: Seed = 0) -> None:
+def claims(out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0) -> None:
     """Compute every numerical claim and set it beside the paper's number."""
     _reproduce(("claims",), out, runs, seed)
 
 
 @paper.command(epilog="Example: halfmax reproduce curse --runs 10000 --seed 0")
 @_plain_errors
-def curse(out: Out = _OUT, runs: Runs = _RUNS, seed: Seed = 0) -> None:
+def curse(out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0) -> None:
     """Simulate the winner's curse at the paper's size, and over sizes and base rates."""
     _reproduce(("curse",), out, runs, seed)
 

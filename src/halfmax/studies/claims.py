@@ -14,7 +14,7 @@ from halfmax.studies import (
     errata_curse,
 )
 from halfmax.studies.claim import Claim
-from halfmax.studies.curse import Curse, Plane
+from halfmax.studies.curse import Curse
 
 __all__ = ["Claim", "check_claims"]
 
@@ -23,15 +23,13 @@ FEWEST_RUNS = 300  # of the curse, for verdicts that do not hang on chance
 Topic = Callable[[], Iterator[Claim]]
 
 
-def check_claims(curse: Curse, plane: Plane | None, progress: Wanted = None) -> list[Claim]:
+def check_claims(curse: Curse, progress: Wanted = None) -> list[Claim]:
     """All claims, by the sections of the paper.
 
     Parameters
     ----------
     curse
         The simulated winner's curse that Section 7 is held against; 300 runs or more.
-    plane
-        How often a high threshold is chosen over sizes and base rates, if that is at hand.
     progress
         True for a line on stderr, or a function of (topics done, topics in all).
     """
@@ -41,7 +39,7 @@ def check_claims(curse: Curse, plane: Plane | None, progress: Wanted = None) -> 
         *claims_labels.TOPICS,
         *(partial(topic, curse) for topic in claims_curse.TOPICS),
         *errata.TOPICS,
-        *(partial(topic, curse, plane) for topic in errata_curse.TOPICS),
+        *(partial(topic, curse) for topic in errata_curse.TOPICS),
     ]
     claims: list[Claim] = []
     with Progress(progress, "checking the paper's claims", len(topics)) as told:

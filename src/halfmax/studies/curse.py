@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from halfmax._options import check_whole
 from halfmax._progress import Progress, Wanted
+from halfmax.studies import RUNS
 from halfmax.studies.curse_law import chance_below
 from halfmax.winners_curse import simulate_winners_curse
 
 N = 10**6
 BASE_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5)
-RUNS = 10_000
 FIRST_FEW = 3.0  # predicted items that are expected to hold this many positives at most
 _QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95}
 _PLANE_SIZES = np.rint(10.0 ** np.arange(1, 8.1, 0.5)).astype(np.int64)

@@ -9,7 +9,7 @@ from scipy import stats
 
 from halfmax.scoring import score
 from halfmax.studies.claim import ASSUMES, SLIP, Claim, judged
-from halfmax.studies.curse import Curse, Plane
+from halfmax.studies.curse import Curse
 from halfmax.studies.curse_law import bound_of_the_text, printed_bound, turning_base_rate
 from halfmax.winners_curse import simulate_winners_curse
 
@@ -21,8 +21,7 @@ _RUNS = 2000
 _SIZES = (10**4, 10**5, 10**6, 10**7)
 
 
-def _top_alone(curse: Curse, plane: Plane | None) -> Iterator[Claim]:
-    del plane
+def _top_alone(curse: Curse) -> Iterator[Claim]:
     n, positives = curse.n, round(np.sqrt(curse.n))
     truth, predictions = np.zeros(n, np.int8), np.zeros(n, np.int8)
     truth[:positives], predictions[0] = 1, 1
@@ -40,8 +39,7 @@ def _top_alone(curse: Curse, plane: Plane | None) -> Iterator[Claim]:
     )
 
 
-def _printed_bound(curse: Curse, plane: Plane | None) -> Iterator[Claim]:
-    del plane
+def _printed_bound(curse: Curse) -> Iterator[Claim]:
     n = curse.n
     bound, follows = printed_bound(n), bound_of_the_text(n)
     yield judged(
@@ -89,18 +87,7 @@ def _exponent(sizes: npt.ArrayLike, turns: npt.ArrayLike) -> float:
     return float(np.polyfit(np.log(np.asarray(sizes)), np.log(np.asarray(turns)), 1)[0])
 
 
-def _exponent_over(plane: Plane) -> dict[str, float]:
-    turns = {
-        int(n): turn
-        for n, shares in zip(plane.sizes, plane.high.T, strict=True)
-        if (turn := _turn(plane.base_rates, shares)) is not None and n >= _SIZES[0]
-    }
-    if len(turns) < 2:
-        return {}
-    return {"exponent of n, over the plane": _exponent(list(turns), list(turns.values()))}
-
-
-def _where_it_turns(curse: Curse, plane: Plane | None) -> Iterator[Claim]:
+def _where_it_turns(curse: Curse) -> Iterator[Claim]:
     turns = [_simulated_turn(n) for n in _SIZES]
     exponent = _exponent(_SIZES, turns)
     ours = _simulated_turn(curse.n)
@@ -125,13 +112,11 @@ def _where_it_turns(curse: Curse, plane: Plane | None) -> Iterator[Claim]:
             "exponent of n, simulated": exponent,
         }
         | {f"turn at n = {n:g}": turn for n, turn in zip(_SIZES, turns, strict=True)}
-        | {f"share below half at 1 / sqrt(n), n = {n:g}": at_root[n] for n in _SIZES}
-        | (_exponent_over(plane) if plane else {}),
+        | {f"share below half at 1 / sqrt(n), n = {n:g}": at_root[n] for n in _SIZES},
     )
 
 
-def _rarest(curse: Curse, plane: Plane | None) -> Iterator[Claim]:
-    del plane
+def _rarest(curse: Curse) -> Iterator[Claim]:
     rarest = int(np.argmin(curse.base_rates))
     b, fractions = curse.base_rates[rarest], curse.fractions[rarest]
     median = float(np.median(fractions))
@@ -155,8 +140,8 @@ def _rarest(curse: Curse, plane: Plane | None) -> Iterator[Claim]:
     )
 
 
-def _threshold_of_zero(curse: Curse, plane: Plane | None) -> Iterator[Claim]:
-    del curse, plane
+def _threshold_of_zero(curse: Curse) -> Iterator[Claim]:
+    del curse
     base_rate = 0.01
     yield judged(
         float(stats.norm.sf(0, base_rate)) > 0.99,

@@ -18,12 +18,12 @@ from halfmax._errors import spell_out
 from halfmax._files import write_whole
 from halfmax._options import check_whole
 from halfmax._progress import Wanted
+from halfmax.studies import PARTS, RUNS
 from halfmax.studies.claim import ASSUMES, FAILS, PASS, SLIP, shown_number
 from halfmax.studies.claims import FEWEST_RUNS, Claim, check_claims
-from halfmax.studies.curse import RUNS, Curse, Plane, simulate_curse, simulate_plane
+from halfmax.studies.curse import Curse, Plane, simulate_curse, simulate_plane
 from halfmax.studies.figures import Picture, pictures, rendered
 
-PARTS = ("figures", "claims", "curse")
 _GRADES = (FAILS, ASSUMES, SLIP)
 
 
@@ -81,18 +81,22 @@ def reproduce(
         raise ValueError(f"runs must be {FEWEST_RUNS} or more to judge the claims; got {runs}")
     _need("jinja2", "matplotlib")
     folder = _prepare(out)
-    curse = simulate_curse(runs, seed, progress=progress)
-    plane = simulate_plane(runs, seed, progress=progress)
-    found = Reproduction(
-        runs,
-        seed,
-        _chosen(pictures(curse, plane), wanted) if wanted - {"claims"} else [],
-        check_claims(curse, plane, progress) if "claims" in wanted else [],
-        *((curse, plane) if "curse" in wanted else ()),
-    )
+    found = _compute(wanted, runs, seed, progress)
     page = folder / ("index.html" if wanted == set(PARTS) else f"{'-'.join(sorted(wanted))}.html")
     _write(found, folder, page)
     return page, found
+
+
+def _compute(wanted: set[str], runs: int, seed: int, progress: Wanted) -> Reproduction:
+    curse = simulate_curse(runs, seed, progress=progress)
+    claims = check_claims(curse, progress) if "claims" in wanted else []
+    if wanted == {"claims"}:
+        return Reproduction(runs, seed, claims=claims)
+    plane = simulate_plane(runs, seed, progress=progress)
+    drawn = _chosen(pictures(curse, plane), wanted)
+    if "curse" not in wanted:
+        return Reproduction(runs, seed, drawn, claims)
+    return Reproduction(runs, seed, drawn, claims, curse, plane)
 
 
 def _need(*modules: str) -> None:
