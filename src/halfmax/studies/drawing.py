@@ -7,7 +7,7 @@ import numpy as np
 
 from halfmax._style import BLUE, COLOUR_MAP, GREEN, INK, LINES, MARKERS, ORANGE, PALE
 from halfmax.studies.curse import Curse, Plane
-from halfmax.studies.curse_law import turning_base_rate
+from halfmax.studies.curse_law import printed_bound, turning_base_rate
 from halfmax.studies.figure_data import (
     BATCH_SIZES,
     Array,
@@ -144,7 +144,8 @@ def _power(value: float) -> str:
 def draw_plane(plane: Plane, figure: "Figure") -> None:
     """How often a threshold is high, in two meanings of it, and the lines said to bound them."""
     n = plane.sizes.astype(np.float64)
-    printed = (np.sqrt(1 + 8 / n) - 1) / 2, "--", r"$b = (\sqrt{1 + 8/n} - 1)\,/\,2$", 0.4
+    bound = np.array([printed_bound(size) for size in n])
+    printed = bound, "--", r"$b = (\sqrt{1 + 8/n} - 1)\,/\,2$", 0.4
     text = n**-0.5, "-", r"$b = 1/\sqrt{n}$", 0.7
     half = np.array([turning_base_rate(size) for size in n]), "-.", r"$b = 0.55\,n^{-1/3}$", 0.8
     left, right = figure.subplots(1, 2, sharey=True)
