@@ -10,6 +10,7 @@ from math import fsum, inf, isnan, nan, prod, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats
 
 SLACK = 1e-12
 UNIT = 1 << 1074  # a float between 0 and 1 is a whole number of units
@@ -616,3 +617,71 @@ def winners_curse_law(n: int, b: float) -> Any:
     labels = np.array(list(product((0, 1), repeat=n)))
     true = labels.sum(axis=1)
     return np.bincount(chosen_counts(labels), b**true * (1 - b) ** (n - true), minlength=n + 1)
+
+
+# Drawing rows again, and leaving them out.
+
+
+def resampled(y: Any, s: Any, runs: int, seed: int, metric: str = "f1") -> tuple[Any, Any]:
+    """The best threshold of each run and what it reaches, rows weighed one by one, all swept."""
+    rng = np.random.default_rng(seed)
+    y, s = np.asarray(y, int), np.asarray(s, float)
+    weights = rng.poisson(1.0, (runs, len(y)))
+    positives, total = (weights * y).sum(axis=1), weights.sum(axis=1)
+    order = np.argsort(-s)
+    hits, predicted = (np.cumsum(w[:, order], axis=1) for w in (weights * y, weights))
+    order = order[s[order] > -np.inf]
+    ends = [k for k in range(len(order)) if k + 1 == len(order) or s[order[k + 1]] < s[order[k]]]
+    thresholds, values = [inf, *s[order[ends]]], []
+    for k in [-1, *ends]:
+        tp = hits[:, k] if k >= 0 else np.zeros(runs)
+        fp = predicted[:, k] - tp if k >= 0 else np.zeros(runs)
+        top, bottom = {
+            "f1": (2 * tp, tp + fp + positives),
+            "jaccard": (tp, fp + positives),
+            "accuracy": (tp + total - positives - fp, total),
+        }[metric]
+        values.append(np.where(bottom > 0, top / np.maximum(bottom, 1), 0.0))
+    return np.array(thresholds)[np.argmax(values, axis=0)], np.max(values, axis=0)
+
+
+def caught_unseen(y: Any, s: Any, metric: str = "f1") -> list[bool]:
+    """Of each positive: whether the best threshold without it would predict it."""
+    y, s = whole(y), numbers(s)
+    caught = []
+    for i in range(len(y)):
+        if y[i]:
+            rest_y, rest_s = y[:i] + y[i + 1 :], s[:i] + s[i + 1 :]
+            best = best_threshold(rest_y, rest_s, metric).threshold if rest_y else inf
+            caught.append(s[i] != -inf and s[i] >= best)
+    return caught
+
+
+def linear_choice(y: Any, s: Any, per_hit: float, per_prediction: float) -> float:
+    """The highest threshold with the largest weighted sum of hits and predictions."""
+    best, at = 0.0, inf
+    for threshold in sorted({score for score in numbers(s) if score != -inf}, reverse=True):
+        predicted = [int(score >= threshold) for score in numbers(s)]
+        hits = sum(a * b for a, b in zip(whole(y), predicted, strict=True))
+        value = per_hit * hits + per_prediction * sum(predicted)
+        if value > best + SLACK:
+            best, at = value, threshold
+    return at
+
+
+def expected_of_hit(
+    weights: tuple[float, ...], positives: int, tp: int, fp: int, law: tuple[float, float]
+) -> float:
+    """E of 1 / (weighted sum of tp, fp, fn) of new data that hold one hit and what else comes."""
+    shape, rate = law
+    per_hit, per_false, per_missed = weights
+    most = 60 + 12 * positives
+    others = stats.nbinom.pmf(np.arange(most), shape + positives, (rate + 1) / (rate + 2))
+    false = stats.nbinom.pmf(np.arange(60 + 12 * fp), fp, 0.5) if fp else np.ones(1)
+    value = 0.0
+    for n, chance in enumerate(others):
+        hits = stats.binom.pmf(np.arange(n + 1), n, tp / (positives + 1))
+        for h, share in enumerate(hits):
+            below = per_hit * (1 + h) + per_missed * (n - h) + per_false * np.arange(len(false))
+            value += chance * share * (false / below).sum()
+    return value

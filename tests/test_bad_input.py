@@ -43,6 +43,10 @@ def tune(y_true=Y, y_score=S, **options):
     return lambda: hm.tune(y_true, y_score, **options)
 
 
+def assess(y_true=Y, y_score=S, **options):
+    return lambda: hm.assess(y_true, y_score, **options)
+
+
 def score(y_true=Y, y_pred=Y, **options):
     return lambda: hm.score(y_true, y_pred, **options)
 
@@ -166,7 +170,7 @@ BAD = [
     ("a metric in capitals", tune(metric="F1"), ValueError, r"lower case"),
     ("truth that is missing", tune([0, np.nan, 1]), ValueError, r"y_true\[1\] is nan.*missing"),
     ("swapped arguments", tune(S, Y), ValueError, r"y_true.*swapped"),
-    ("guard 'auto'", tune(guard="auto"), ValueError, r"guard must be None.*'auto'"),
+    ("an unknown guard", tune(guard="best"), ValueError, r"guard must be None.*'auto'.*'best'"),
     ("per_label 'no'", tune(Y2, S2, per_label="no"), (TypeError, ValueError), r"per_label.*'no'"),
     ("zero_division 2", tune(zero_division=2), ValueError, r"zero_division .*0 to 1.*got 2"),
     ("zero_division -0.1", score(zero_division=-0.1), ValueError, r"zero_division .*got -0\.1"),
@@ -346,6 +350,82 @@ BAD = [
         tune(pd.Series([0, 1, None], dtype="Int64"), S),
         ValueError,
         r"y_true must not have missing values; 1 are, the first in row 2",
+    ),
+    (
+        "assess: no replicates",
+        assess(n_resamples=0),
+        ValueError,
+        "n_resamples must be a whole number, 1 or more; got 0",
+    ),
+    (
+        "assess: half a replicate",
+        assess(n_resamples=10.5),
+        ValueError,
+        r"n_resamples must be a whole number, 1 or more; got 10\.5",
+    ),
+    (
+        "assess: level in per cent",
+        assess(level=95),
+        ValueError,
+        "level must be a number above 0 and below 1, a share and not per cent; got 95",
+    ),
+    (
+        "assess: certainty",
+        assess(level=1.0),
+        ValueError,
+        r"level must be a number above 0 and below 1, a share and not per cent; got 1\.0",
+    ),
+    (
+        "assess: negative seed",
+        assess(seed=-1),
+        ValueError,
+        "seed must be a whole number, 0 or more",
+    ),
+    ("assess: seed of words", assess(seed="lucky"), ValueError, "seed must be a whole number"),
+    ("assess: per_label", assess(per_label=1), TypeError, "per_label must be True or False; got 1"),
+    ("assess: unknown average", assess(average="weighted"), ValueError, "average must be 'macro'"),
+    ("assess: unknown metric", assess(metric="auc"), ValueError, "metric must be 'f1'"),
+    (
+        "assess: zero_division",
+        assess(zero_division=2),
+        ValueError,
+        "zero_division must be a number from 0 to 1",
+    ),
+    (
+        "assess: progress",
+        assess(progress="yes"),
+        TypeError,
+        "progress must be True for a line on stderr",
+    ),
+    (
+        "assess: other shapes",
+        assess(Y, S2),
+        ValueError,
+        r"y_true and y_score must have the same shape; got \(3,\) and \(3, 2\)",
+    ),
+    (
+        "assess: NaN",
+        assess(Y, [0.1, NAN, 0.2]),
+        ValueError,
+        r"y_score must be finite.*y_score\[1\]",
+    ),
+    (
+        "assess: labels",
+        assess(Y2, S2, labels=["a"]),
+        ValueError,
+        "labels must name each of the 2 labels; got 1 names",
+    ),
+    (
+        "assess: rows left out of the mean",
+        assess(Y2, S2, average="samples", zero_division=NAN),
+        ValueError,
+        "zero_division=nan leaves rows out of the mean",
+    ),
+    (
+        "assess: pooled counts of any metric",
+        assess(Y2, S2, average="micro", metric=counting(lambda tp, *_: np.sqrt(tp))),
+        ValueError,
+        "average='micro' with one threshold per label needs a metric that is a ratio",
     ),
 ]
 

@@ -14,10 +14,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from halfmax._errors import HalfmaxWarning
+    from halfmax._errors import HalfmaxWarning, OptimismWarning
+    from halfmax.assessing import assess
+    from halfmax.assessment import Assessment
     from halfmax.deciding import decide
     from halfmax.deciding_jointly import JointDecision, decide_joint
     from halfmax.decision import Decision
+    from halfmax.diagnosing import diagnose
+    from halfmax.diagnosis import Diagnosis
     from halfmax.expected import expected_curve
     from halfmax.grid import Grid
     from halfmax.joint import joint_from_samples
@@ -33,19 +37,24 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Assessment",
     "Decision",
     "DecisionRegion",
+    "Diagnosis",
     "FBeta",
     "Grid",
     "HalfmaxWarning",
     "JointDecision",
     "LinearFractional",
     "Metric",
+    "OptimismWarning",
     "Staircase",
     "Thresholds",
+    "assess",
     "decide",
     "decide_joint",
     "decision_region",
+    "diagnose",
     "expected_curve",
     "joint_from_samples",
     "score",
@@ -55,19 +64,24 @@ __all__ = [
 
 # Names are fetched when first used: importing numba and scipy takes longer than an import should.
 _HOME = {
+    "Assessment": "assessment",
     "Decision": "decision",
     "DecisionRegion": "region",
+    "Diagnosis": "diagnosis",
     "FBeta": "metrics",
     "Grid": "grid",
     "HalfmaxWarning": "_errors",
     "JointDecision": "deciding_jointly",
     "LinearFractional": "metrics",
     "Metric": "metrics",
+    "OptimismWarning": "_errors",
     "Staircase": "staircase",
     "Thresholds": "thresholds",
+    "assess": "assessing",
     "decide": "deciding",
     "decide_joint": "deciding_jointly",
     "decision_region": "regions",
+    "diagnose": "diagnosing",
     "expected_curve": "expected",
     "joint_from_samples": "joint",
     "score": "scoring",

@@ -101,16 +101,28 @@ class Staircase:
             j = names.index(label)
         except ValueError:
             raise KeyError(f"no label {label!r} among {self.n_labels:,}") from None
-        steps = slice(*self.grid.offsets[j : j + 2])
-        size = steps.stop - steps.start
+        return self.of_labels(np.array([j]))
+
+    def of_labels(self, labels: Array) -> "Staircase":
+        """The staircases of some of the labels, by their places."""
+        starts, length = self.grid.offsets[labels], np.diff(self.grid.offsets)[labels]
+        offsets = np.append(0, np.cumsum(length))
+        steps = np.repeat(starts - offsets[:-1], length) + np.arange(offsets[-1])
         return Staircase(
-            Grid(np.array([0, size]), self.grid.scores[steps]),
+            Grid(offsets, self.grid.scores[steps]),
             self.true_positives[steps],
             self.predicted[steps],
-            self.positives[j : j + 1],
-            self.total[j : j + 1],
-            None if self.labels is None else (label,),
+            self.positives[labels],
+            self.total[labels],
+            None if self.labels is None else tuple(self.labels[j] for j in labels),
         )
+
+    def rises(self, counts: Array) -> Array:
+        """What each step adds to counts that start anew with each label."""
+        added: Array = np.diff(counts, prepend=0)
+        starts = self.grid.offsets[:-1][np.diff(self.grid.offsets) > 0]
+        added[starts] = counts[starts]
+        return added
 
     def __add__(self, other: "Staircase") -> "Staircase":
         if not isinstance(other, Staircase):

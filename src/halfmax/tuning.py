@@ -2,47 +2,22 @@
 
 import warnings
 from collections.abc import Hashable, Iterable
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from halfmax import _apply, _inputs, _options, binary, micro, samples, shared
+from halfmax import _apply, _inputs, _options, guards
 from halfmax._errors import HalfmaxWarning, spell_out
 from halfmax._inputs import LabelledScores
-from halfmax._jit import kernel
-from halfmax.grid import Grid, unit_weights
+from halfmax.choosing import Choice, choose, count_at
+from halfmax.curse_warning import warn_of_curse
+from halfmax.label_health import floods, uninformative
 from halfmax.metrics import Metric, Objective, find_metric
 from halfmax.scoring import mean_of_known, score
-from halfmax.staircase import Staircase
 from halfmax.thresholds import Thresholds
 
 Array = npt.NDArray[Any]
-
-_CHUNK_STEPS = 1 << 16  # the metric's temporary arrays stay in the cache
-
-
-class _Choice(NamedTuple):
-    """A threshold for each label and the counts that it gives."""
-
-    thresholds: npt.NDArray[np.float64]
-    true_positives: Array
-    predicted: Array
-    positives: Array
-    total: Array
-
-
-@kernel
-def _first_best(offsets: Array, worth: Array, nobody: Array, step: Array) -> None:
-    """For each label its best step, the highest among equals; -1 if nobody does as well."""
-    for j in range(offsets.size - 1):
-        best = -np.inf if np.isnan(nobody[j]) else nobody[j]
-        step[j] = micro.NOBODY
-        for k in range(offsets[j], offsets[j + 1]):
-            if worth[k - offsets[0]] > best:
-                best = worth[k - offsets[0]]
-                step[j] = k
 
 
 def tune(
@@ -53,7 +28,7 @@ def tune(
     per_label: bool = True,
     sample_weight: Any = None,
     labels: Iterable[Hashable] | None = None,
-    guard: None = None,
+    guard: str | None = None,
     zero_division: float = 0.0,
     *,
     min_precision: float | None = None,
@@ -85,9 +60,18 @@ def tune(
         One weight for each row.
     labels : sequence, optional
         Names of the labels; column names of data frames are used if this is not given.
-    guard : None
-        Reserved for rules that trade score on this data for score on new data; only None, the
-        exact optimum on the data given, is known to this version.
+    guard : None or str
+        None is the exact optimum on the data given, which flatters itself where labels have few
+        positives. The others give up some of that for score on new data:
+
+        - ``"auto"``, recommended: labels lend each other strength (pooled calibration, an intercept
+          and a slope for each label shrunk to the others), a label's own counts are weighed against
+          that, how far cuts may differ is found by cross-fitting, and no label floods;
+        - ``"calibrated"``: the pooled calibration alone, then half of the best expected F;
+        - ``"smooth"``: the label's own counts alone, made to fall, and a threshold between scores;
+        - ``"fbr"`` or ``"fbr:0.2"``: a label whose best F is below 0.1, or 0.2, gets its highest
+          score as threshold (macro only);
+        - ``"never"``: labels that are uninformative or flood, see `diagnose`, are not predicted.
     zero_division : float
         What 0/0 counts as, 0 to 1; NaN leaves it out of averages.
     min_precision, min_recall : float, optional
@@ -109,8 +93,7 @@ def tune(
     """
     if not isinstance(per_label, (bool, np.bool_)):
         raise TypeError(f"per_label must be True or False; got {per_label!r}")
-    if guard is not None:
-        raise ValueError(f"guard must be None, the only rule of this version; got {guard!r}")
+    wanted = guards.find_guard(guard)
     objective = Objective(
         find_metric(metric),
         _options.check_zero_division(zero_division),
@@ -119,16 +102,23 @@ def tune(
     )
     data = _inputs.read_labelled(y_true, y_score, sample_weight, labels)
     average = _options.check_average(average, one_classifier=data.is_binary)
-    _refuse_what_cannot_be(data, average, per_label, objective)
-    choice = _choose(data, average, per_label, objective)
+    refuse_what_cannot_be(data, average, per_label, objective)
+    if wanted is None:
+        choice = choose(data, average, per_label, objective)
+    else:
+        _refuse_to_guard(data, average, per_label, objective, wanted)
+        choice = _guarded(data, average, objective, wanted)
     if objective.floors:
         _warn_below_floors(data, average, choice, objective)
-    return _result(data, average, per_label, objective, choice)
+    tuned = result(data, average, per_label, objective, choice)
+    warn_of_curse(data, objective, choice, tuned, wanted)
+    return tuned
 
 
-def _refuse_what_cannot_be(
+def refuse_what_cannot_be(
     data: LabelledScores, average: str, per_label: bool, objective: Objective
 ) -> None:
+    """Refuse what has no meaning, or what could not be solved exactly."""
     if data.is_binary or average == "micro":
         return
     leaves_out = np.isnan(objective.zero_division)
@@ -153,100 +143,47 @@ def _refuse_what_cannot_be(
         )
 
 
-def _choose(data: LabelledScores, average: str, per_label: bool, objective: Objective) -> _Choice:
-    if data.is_binary:
-        return _best_of_one(data, objective)
-    if average == "macro" and per_label:
-        return _best_of_each(Staircase.of_checked(data), objective)
-    if average == "micro" and per_label:
-        stairs = Staircase.of_checked(data)
-        return _at_steps(stairs, micro.best_steps(stairs, objective))
-    if average == "micro":
-        threshold = _best_pooled(data, objective)
-    elif per_label:
-        return _at_thresholds(data, samples.ascend(data, objective))
-    else:
-        threshold = shared.best_shared(shared.group_scores(data, average), objective)
-    return _at_thresholds(data, np.full(data.n_labels, threshold))
-
-
-def _best_of_one(data: LabelledScores, objective: Objective) -> _Choice:
-    if data.weights is None:
-        weights: Array = unit_weights(data.n_rows)
-        positives: float = int(np.count_nonzero(data.truth))
-    else:
-        weights = data.weights
-        positives = float(weights[data.truth == 1].sum())
-    objective.require_monotone(np.array([positives]), np.array([data.total]))
-    step = binary.best_step(
-        binary.Rows(data.scores, data.truth, weights),
-        binary.Whole(objective, positives, data.total),
-    )
-    values = step.threshold, step.true_positives, step.predicted, positives, data.total
-    return _Choice(*(np.array([value]) for value in values))
-
-
-def _best_pooled(data: LabelledScores, objective: Objective) -> float:
-    """One threshold on the pooled counts is one classifier whose rows are all the entries."""
-    scores, truth = shared.flat_scores(data)
-    per_row = np.ones(data.n_rows) if data.weights is None else data.weights
-    positives = per_row[np.repeat(np.arange(data.n_rows), np.diff(data.truth.indptr))].sum()
-    whole = binary.Whole(objective, positives, data.total * data.n_labels)
-    objective.require_monotone(np.array([positives]), np.array([whole.total]))
-    weights: Array = unit_weights(len(scores))
-    if data.weights is not None:
-        weights = per_row[shared.row_of(data, np.arange(len(scores)))]
-    return binary.best_step(binary.Rows(scores, truth, weights), whole).threshold
-
-
-def _best_of_each(stairs: Staircase, objective: Objective) -> _Choice:
-    objective.require_monotone(stairs.positives, stairs.total)
-    step = np.empty(stairs.n_labels, np.int64)
-    chunks = np.arange(0, len(stairs.grid.scores), _CHUNK_STEPS)[1:]
-    ends = np.unique(np.searchsorted(stairs.grid.offsets, chunks))
-    for start, stop in pairwise([0, *ends.tolist(), stairs.n_labels]):
-        part = slice(start, stop)
-        offsets = stairs.grid.offsets[start : stop + 1]
-        steps = slice(offsets[0], offsets[-1])
-        positives, total = stairs.positives[part], stairs.total[part]
-        length = np.diff(offsets)
-        worth = objective(
-            stairs.true_positives[steps],
-            stairs.predicted[steps],
-            np.repeat(positives, length),
-            np.repeat(total, length),
+def _refuse_to_guard(
+    data: LabelledScores, average: str, per_label: bool, objective: Objective, guard: guards.Guard
+) -> None:
+    if objective.floors:
+        raise ValueError(
+            "min_precision and min_recall are kept on the data given, which a guard looks past: "
+            "use guard=None with them"
         )
-        nobody = objective(0, 0, positives, total)
-        nobody[np.isnan(nobody) & (positives == 0)] = np.inf  # best left out of the mean
-        _first_best(offsets, worth, nobody, step[part])
-    return _at_steps(stairs, step)
+    if data.is_binary:
+        return
+    if not per_label:
+        raise ValueError(
+            f"guard={guard.name!r} needs per_label=True: one threshold for all labels has next to "
+            "nothing to overfit; use guard=None with it"
+        )
+    if guard.name == "fbr" and average != "macro":
+        raise ValueError(
+            f"guard='fbr' is a rule for average='macro'; got average={average!r}: use 'auto'"
+        )
 
 
-def _at_steps(stairs: Staircase, step: Array) -> _Choice:
-    somebody = step != micro.NOBODY
-    taken = step[somebody]
-    thresholds = np.full(stairs.n_labels, np.inf)
-    thresholds[somebody] = stairs.grid.scores[taken]
-    tp, predicted = np.zeros_like(stairs.positives), np.zeros_like(stairs.positives)
-    tp[somebody], predicted[somebody] = stairs.true_positives[taken], stairs.predicted[taken]
-    return _Choice(thresholds + 0.0, tp, predicted, stairs.positives, stairs.total)
-
-
-def _at_thresholds(data: LabelledScores, thresholds: npt.NDArray[np.float64]) -> _Choice:
-    """Count at thresholds found without staircases: a staircase of one step for each label."""
-    column = np.flatnonzero(np.isfinite(thresholds))
-    grid = Grid.from_entries(column, thresholds[column].astype(data.scores.dtype), data.n_labels)
-    stairs = Staircase.of_checked(data, grid)
-    step = np.full(data.n_labels, micro.NOBODY)
-    step[column] = np.arange(len(column))
-    return _at_steps(stairs, step)
+def _guarded(
+    data: LabelledScores, average: str, objective: Objective, guard: guards.Guard
+) -> Choice:
+    if guard.name in guards.CALIBRATING:
+        objective.require_monotone(np.array([data.n_rows // 2]), np.array([data.n_rows]))
+        return count_at(data, guards.guarded_thresholds(data, average, objective, guard))
+    naive = choose(data, average, True, objective)
+    if guard.name == "fbr":
+        low = objective(*naive.counts) < guard.floor
+        top = guards.highest_scores(data)
+        return count_at(data, np.where(low, top, naive.thresholds))
+    flagged = floods(naive.predicted, naive.positives, naive.total) | uninformative(data)
+    return count_at(data, np.where(flagged, np.inf, naive.thresholds))
 
 
 def _warn_below_floors(
-    data: LabelledScores, average: str, choice: _Choice, objective: Objective
+    data: LabelledScores, average: str, choice: Choice, objective: Objective
 ) -> None:
     """Say where nothing satisfies the floors, so that nobody is predicted."""
-    counts = choice[1:]
+    counts: tuple[Array, ...] = choice.counts
     if average == "micro" and not data.is_binary:
         counts = tuple(part.sum(keepdims=True) for part in counts)
     below = np.flatnonzero(np.isneginf(objective(*counts)))
@@ -263,11 +200,12 @@ def _warn_below_floors(
     warnings.warn(f"{who} {floors}: there nobody is predicted", HalfmaxWarning, stacklevel=3)
 
 
-def _result(
-    data: LabelledScores, average: str, per_label: bool, objective: Objective, choice: _Choice
+def result(
+    data: LabelledScores, average: str, per_label: bool, objective: Objective, choice: Choice
 ) -> Thresholds:
+    """What was chosen, as the answer that users get."""
     plain = Objective(objective.metric, objective.zero_division)
-    counts = choice[1:]
+    counts = choice.counts
     of_label = plain(*counts)
     if data.is_binary or average == "macro":
         reached = mean_of_known(of_label)

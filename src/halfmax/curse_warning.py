@@ -1,0 +1,83 @@
+"""A tuned answer that will disappoint says so itself: flooded labels, and a score that flatters."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._errors import OptimismWarning, spell_out
+from halfmax._inputs import LabelledScores
+from halfmax.choosing import Choice
+from halfmax.guards import Guard
+from halfmax.label_health import floods
+from halfmax.leave_one_out import MANY, of_each_label
+from halfmax.metrics import Objective
+from halfmax.scoring import mean_of_known
+from halfmax.staircase import Staircase
+from halfmax.thresholds import Thresholds
+
+Array = npt.NDArray[Any]
+
+_TELLING = 20  # rows; fewer may be what they are by chance
+_TOO_MUCH = 0.2  # of the score
+_SAMPLE = 1 << 12  # labels; enough to know their mean
+
+
+def warn_of_curse(
+    data: LabelledScores,
+    objective: Objective,
+    choice: Choice,
+    tuned: Thresholds,
+    guard: Guard | None,
+) -> None:
+    """Warn once, with the numbers and the remedy."""
+    if data.n_rows < _TELLING:
+        return
+    flooded = np.flatnonzero(floods(choice.predicted, choice.positives, choice.total))
+    news = [_of_flood(data, choice, flooded)] if len(flooded) else []
+    if guard is None and ((tuned.average == "macro" and not tuned.shared) or data.is_binary):
+        news += _of_optimism(data, objective, choice, tuned.score)
+    if not news:
+        return
+    remedy = "guard='auto' holds on new data"
+    if tuned.shared and not data.is_binary:
+        remedy = "one threshold for each label, with guard='auto', does not"
+    warnings.warn(
+        f"{'; '.join(news)}. {remedy}; diagnose() tells label by label",
+        OptimismWarning,
+        stacklevel=3,
+    )
+
+
+def _of_flood(data: LabelledScores, choice: Choice, flooded: Array) -> str:
+    what = "more than 5 % of rows and more than 10 times the base rate"
+    if data.is_binary:
+        return (
+            f"{choice.predicted[0]:,.0f} of {choice.total[0]:,.0f} rows are predicted where "
+            f"{choice.positives[0]:,.0f} are positive: {what}"
+        )
+    names = data.labels or range(data.n_labels)
+    some = spell_out([names[j] for j in flooded], most=3)
+    verb = "is" if len(flooded) == 1 else "are"
+    return f"{len(flooded):,} of {data.n_labels:,} labels {verb} predicted for {what} ({some})"
+
+
+def _of_optimism(
+    data: LabelledScores, objective: Objective, choice: Choice, score: float
+) -> list[str]:
+    """A quick estimate: labels with few positives by leaving each of these out, others as tuned."""
+    rare = np.flatnonzero((choice.positives > 0) & (choice.positives < MANY))
+    if data.weights is not None or not len(rare) or not score > 0:
+        return []
+    some = np.random.default_rng(0).permutation(rare)[:_SAMPLE]
+    stairs = choice.stairs or Staircase.of_checked(data)
+    left = of_each_label(stairs.of_labels(some), objective)
+    lost = objective(*(part[some] for part in choice.counts)) - left.expected
+    optimism = mean_of_known(lost) * len(rare) / data.n_labels
+    if not optimism > _TOO_MUCH * score:
+        return []
+    return [
+        f"the score {score:.3f} flatters: about {score - optimism:.3f} is to be expected of these "
+        "thresholds on new data"
+    ]

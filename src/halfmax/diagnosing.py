@@ -1,0 +1,145 @@
+"""Labelled scores in, the labels that will misbehave out."""
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax import _inputs
+from halfmax._inputs import LabelledScores
+from halfmax._progress import Wanted
+from halfmax.assessing import assess
+from halfmax.assessment import Assessment
+from halfmax.choosing import count_at
+from halfmax.diagnosis import FINDINGS, Diagnosis
+from halfmax.label_health import floods, uninformative
+from halfmax.metrics import LinearFractional, Metric, Objective, find_metric
+
+Array = npt.NDArray[Any]
+
+_UNSTABLE_TIMES = 3.0
+
+
+def diagnose(
+    y_true: Any,
+    y_score: Any,
+    metric: str | Metric = "f1",
+    n_resamples: int = 200,
+    level: float = 0.95,
+    seed: int = 0,
+    *,
+    labels: Iterable[Hashable] | None = None,
+    zero_division: float = 0.0,
+    progress: Wanted = None,
+) -> Diagnosis:
+    """Which labels will misbehave on new data, why, and how much they hurt.
+
+    Each label is tuned for itself, as ``tune(average="macro")`` does, and then examined:
+
+    - *uninformative*: a test does not show that it beats predicting everyone; the number of labels
+      is allowed for (false discovery rate of 5 %);
+    - *flooding*: predicted for more than 5 % of rows and more than 10 times its base rate;
+    - *too few positives*: fewer rows than 1/b^2 at base rate b, the scale below which a
+      classifier without any skill would often look as good;
+    - *unstable threshold*: the ends of the threshold's interval predict numbers of rows that are
+      more than 3 times apart;
+    - *miscalibrated*: half of the best F1 (the matching cut for other metrics), where calibrated
+      probabilities have their best threshold, is outside the threshold's interval. Only scores
+      from 0 to 1 are judged; others are no probabilities, and the answer says so.
+
+    Parameters
+    ----------
+    y_true, y_score, metric, labels, zero_division
+        As `tune` takes them.
+    n_resamples, level, seed, progress
+        As `assess` takes them, which gives intervals and expected scores.
+
+    Returns
+    -------
+    Diagnosis
+        With ``table()``, ``findings``, ``counts``, ``labels_with(finding)`` and ``explain(label)``,
+        sorted by how much each label hurts: first those that flood, by the rows that they flood,
+        then by how much of the tuned score new data will not show.
+
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random((500, 2)) < [0.3, 0.02]
+    >>> d = diagnose(y, rng.normal(size=(500, 2)) + [3, 0] * y, labels=["good", "platypus"])
+    >>> d.labels_with("too few positives")
+    ['platypus']
+    """
+    data = _inputs.read_labelled(y_true, y_score, None, labels)
+    assessed = assess(
+        y_true,
+        y_score,
+        metric,
+        "macro",
+        n_resamples,
+        level,
+        seed,
+        labels=labels,
+        zero_division=zero_division,
+        progress=progress,
+    )
+    objective = Objective(find_metric(metric), assessed.thresholds.zero_division)
+    return _result(data, objective, assessed)
+
+
+def _result(data: LabelledScores, objective: Objective, assessed: Assessment) -> Diagnosis:
+    tuned = assessed.thresholds
+    size, total = len(tuned.thresholds), data.n_rows
+    low, high = (np.broadcast_to(end, size) for end in assessed.threshold_interval)
+    half_max = _half_max(objective, tuned.label_scores)
+    probabilities = _may_be_probabilities(data)
+    found = {
+        "uninformative": uninformative(data),
+        "flooding": floods(tuned.predicted, tuned.support, total),
+        "too few positives": tuned.support.astype(np.float64) ** 2 < total,
+        "unstable threshold": _unstable(data, low, high),
+        "miscalibrated": probabilities & ((half_max < low) | (half_max > high)),
+    }
+    lost = np.nan_to_num(tuned.label_scores - assessed.label_expected_scores)
+    order = np.lexsort((-lost, np.where(found["flooding"], -tuned.predicted, 0)))
+    names = np.array(list(FINDINGS))
+    flags = np.stack([found[name] for name in names], axis=1)
+    given = tuned.labels if tuned.labels is not None else tuple(range(size))
+    return Diagnosis(
+        labels=tuple(given[j] for j in order),
+        findings=tuple(tuple(names[flags[j]].tolist()) for j in order),
+        support=tuned.support[order],
+        base_rate=tuned.support[order] / total,
+        thresholds=tuned.thresholds[order],
+        threshold_interval=(low[order], high[order]),
+        scores=tuned.label_scores[order],
+        expected_scores=assessed.label_expected_scores[order],
+        everyone=objective(tuned.support, total, tuned.support, total)[order],
+        half_max=half_max[order],
+        predicted=tuned.predicted[order],
+        probabilities=probabilities,
+        n_rows=total,
+        metric=tuned.metric,
+        _frame_library=tuned._frame_library,
+    )
+
+
+def _half_max(objective: Objective, scores: Array) -> Array:
+    """Where calibrated probabilities would have their best threshold; NaN if no law says."""
+    if not isinstance(objective.metric, LinearFractional):
+        return np.full(len(scores), np.nan)
+    a, b, c, d = objective.metric.cut
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cut: Array = np.where(scores > 0, (a + b * scores) / (c + d * scores), np.nan)
+    return cut
+
+
+def _may_be_probabilities(data: LabelledScores) -> bool:
+    stored = data.scores if isinstance(data.scores, np.ndarray) else data.scores.data
+    known = stored[stored > -np.inf]
+    return bool(known.size and known.min() >= 0 and known.max() <= 1)
+
+
+def _unstable(data: LabelledScores, low: Array, high: Array) -> Array:
+    """True where the two ends of the interval predict very different numbers of rows."""
+    most, fewest = count_at(data, low).predicted, count_at(data, high).predicted
+    unstable: Array = most > _UNSTABLE_TIMES * np.maximum(fewest, 1)
+    return unstable

@@ -1,0 +1,284 @@
+"""Guards: rules that give up score on the data given for score on new data.
+
+``"calibrated"`` trusts the pooled probabilities of `calibration` alone, ``"smooth"`` a label's own
+counts alone, and ``"auto"`` weighs the two by how well the first explain the second. All three then
+follow the half-max theorem: a label predicts down to the band where its probability falls below
+half of the best F1 that is expected of it (the matching cut for other metrics).
+"""
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, logit
+
+from halfmax import shared
+from halfmax._inputs import LabelledScores
+from halfmax.bands import Bands, count_bands
+from halfmax.calibration import Prior, calibrate, falling_rates, learn_prior
+from halfmax.expected_scores import expected_scores
+from halfmax.label_health import most_predicted
+from halfmax.metrics import LinearFractional, Objective
+
+Array = npt.NDArray[Any]
+
+CALIBRATING = ("smooth", "calibrated", "auto")
+_NAMES = ("fbr", "smooth", "calibrated", "never", "auto")
+_FBR = re.compile(r"fbr:(\d*\.?\d+)", re.ASCII)
+_USUAL_FBR = 0.1
+_EMPTY = 1e-6  # the weight of a band without rows: it keeps the model's probability
+_LEAST_WORTH, _MOST_WORTH = 100.0, 1e9  # of the model, in positives
+_TEACHERS = 4096  # labels; more of them would not make the prior any better known
+_FOLDS, _REPEATS, _MANY_LABELS = 5, 3, 1000
+_SHARES = np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5])  # of a label's own cut against the shared one
+_COMMON_CUTS = np.linspace(-8.0, 3.0, 111)  # logits
+
+
+class Guard(NamedTuple):
+    """The name of a guard, and the F below which ``"fbr"`` lifts a threshold."""
+
+    name: str
+    floor: float = _USUAL_FBR
+
+
+def find_guard(guard: Any) -> Guard | None:
+    """The guard of that name; ``"fbr:0.2"`` carries its parameter."""
+    if guard is None:
+        return None
+    if isinstance(guard, str):
+        if guard in _NAMES:
+            return Guard(guard)
+        match = _FBR.fullmatch(guard)
+        if match and 0.0 <= float(match[1]) <= 1.0:
+            return Guard("fbr", float(match[1]))
+    raise ValueError(
+        "guard must be None, 'auto' (recommended), 'calibrated', 'smooth', 'never', 'fbr' or "
+        f"'fbr:<F from 0 to 1>' such as 'fbr:0.2'; got {guard!r:.60}"
+    )
+
+
+class Plan(NamedTuple):
+    """For each label and band: the probability, the expected score down to it, and the limits."""
+
+    bands: Bands
+    probabilities: Array
+    scores: Array
+    cuts: Array  # (labels,), logits
+    common: float  # the best cut that all labels share, a logit
+    allowed: Array  # (labels,), how many bands may be predicted at most
+
+
+def guarded_thresholds(
+    data: LabelledScores, average: str, objective: Objective, guard: Guard
+) -> npt.NDArray[np.float64]:
+    """The thresholds of the calibrating guards."""
+    bands = Bands.of(data)
+    if not len(bands.edges):  # no positive that any threshold could reach
+        return np.full(data.n_labels, np.inf)
+    teachers = _some_labels(data.n_labels)
+    prior = learn_prior(bands.of_labels(teachers))
+    model = calibrate(bands, prior)
+    worth = {"smooth": 0.0, "calibrated": np.inf}.get(guard.name, np.nan)
+    if np.isnan(worth):
+        worth = worth_of_model(bands, model)
+    plan = _plan(bands, model, worth, objective, capped=guard.name == "auto")
+    if average == "samples":
+        reached = _reach_common(plan, _best_common(data, plan, objective))
+    elif average == "micro":
+        reached = _reach_common(plan, _pooled_cut(plan, objective))
+    else:
+        share = 1.0
+        if guard.name == "auto" and bands.n_labels > 1:
+            lesson = _take_labels(data, teachers), bands.of_labels(teachers)
+            share = _share_by_cross_fitting(*lesson, prior, worth, objective)
+        reached = _reach(plan, share)
+    return bands.thresholds(reached)
+
+
+def _some_labels(n_labels: int) -> Array:
+    """All labels, or so many of them that what they have in common is well known."""
+    if n_labels <= _TEACHERS:
+        return np.arange(n_labels)
+    return np.sort(np.random.default_rng(0).choice(n_labels, _TEACHERS, replace=False))
+
+
+def blend(bands: Bands, model: Array, worth: float) -> Array:
+    """The model's probabilities and the label's own counts; the model is worth so many positives.
+
+    A label with a positives has weight a / (a + worth) for its own counts.
+    """
+    if np.isinf(worth):
+        return model
+    support = bands.support[:, None]
+    own = support / np.maximum(support + worth, _EMPTY)
+    positives = own * bands.positives + (1.0 - own) * bands.rows * model + _EMPTY * model
+    return falling_rates(bands.rows + _EMPTY, positives)
+
+
+def worth_of_model(bands: Bands, model: Array) -> float:
+    """How many of a label's positives the model is worth, from how far labels stray from it.
+
+    At the quartiles of a label's expected positives, those found differ from those expected by
+    chance (the variance of a bridge) and because the model is wrong by some share. What is left
+    after chance gives the variance of that share; its inverse is the number of positives at which
+    a label's own counts are as good as the model.
+    """
+    support = bands.support
+    expected, found = np.cumsum(bands.rows * model, axis=1), np.cumsum(bands.positives, axis=1)
+    whole = expected[:, -1]
+    label = np.arange(bands.n_labels)
+    stray = scale = 0.0
+    for quartile in (0.25, 0.5, 0.75):
+        band = np.minimum((expected < quartile * whole[:, None]).sum(axis=1), len(bands.edges))
+        part = expected[label, band] / whole
+        hits = part * support
+        stray += ((found[label, band] - hits) ** 2 - hits * (1.0 - part)).sum()
+        scale += ((hits * (1.0 - part)) ** 2).sum()
+    if stray <= 0.0:
+        return _MOST_WORTH
+    return float(np.clip(scale / stray, _LEAST_WORTH, _MOST_WORTH))
+
+
+def _plan(bands: Bands, model: Array, worth: float, objective: Objective, capped: bool) -> Plan:
+    probabilities = blend(bands, model, worth)
+    predicted = np.cumsum(bands.rows, axis=1)
+    hits = np.cumsum(bands.rows * probabilities, axis=1)
+    scores = expected_scores(objective, hits, predicted, hits[:, -1:], bands.total)[:, :-1]
+    allowed = np.full(bands.n_labels, len(bands.edges))
+    if capped:
+        most = most_predicted(bands.support, bands.total)[:, None]
+        allowed = (predicted[:, :-1] <= most).sum(axis=1)
+    probabilities = probabilities[:, :-1]
+    cuts = _cut_of(objective, scores.max(axis=1), probabilities, scores)
+    return Plan(bands, probabilities, scores, cuts, _common_cut(probabilities, scores), allowed)
+
+
+def _cut_of(objective: Objective, best: Array, probabilities: Array, scores: Array) -> Array:
+    """The logit of the probability down to which each label predicts: half of its best F1."""
+    if isinstance(objective.metric, LinearFractional):
+        a, b, c, d = objective.metric.cut
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cut = (a + b * best) / (c + d * best)
+    else:  # no such law: the probability of the best band
+        cut = probabilities[np.arange(len(scores)), scores.argmax(axis=1)]
+    return logit(np.clip(np.nan_to_num(cut, nan=0.5), 1e-15, 1.0 - 1e-15))
+
+
+def _common_cut(probabilities: Array, scores: Array) -> float:
+    """The logit of the cut with the best mean expected score, if all labels shared one."""
+    label = np.arange(len(scores))
+    best, found = -np.inf, 0.0
+    for cut in _COMMON_CUTS:
+        reached = (probabilities >= expit(cut)).sum(axis=1)
+        mean = np.where(reached > 0, scores[label, np.maximum(reached - 1, 0)], 0.0).mean()
+        if mean > best:
+            best, found = mean, float(cut)
+    return found
+
+
+def _reach(plan: Plan, share: float) -> Array:
+    """How many bands each label predicts at a cut between its own and the common one."""
+    cut = share * plan.cuts + (1.0 - share) * plan.common
+    reached = (plan.probabilities >= expit(cut)[:, None]).sum(axis=1)
+    within: Array = np.minimum(reached, plan.allowed)
+    return within
+
+
+def _reach_common(plan: Plan, probability: float) -> Array:
+    reached = (plan.probabilities >= probability).sum(axis=1)
+    within: Array = np.minimum(reached, plan.allowed)
+    return within
+
+
+def _pooled_cut(plan: Plan, objective: Objective) -> float:
+    """The cut with the best expected pooled counts: it is the cut of the score that it reaches."""
+    if not isinstance(objective.metric, LinearFractional):
+        raise ValueError(
+            f"guard with average='micro' needs a LinearFractional metric such as 'f1'; "
+            f"got {objective.metric.name!r}"
+        )
+    rows = plan.bands.rows[:, :-1].ravel()
+    probabilities = plan.probabilities.ravel()
+    order = np.argsort(-probabilities, kind="stable")
+    predicted = np.cumsum(rows[order])
+    hits = np.cumsum((rows * probabilities)[order])
+    size = plan.bands.total * plan.bands.n_labels
+    positives = float(plan.bands.support.sum())
+    scores = objective(hits, predicted, np.maximum(positives, hits[-1]), size)
+    return float(probabilities[order[int(np.argmax(scores))]])
+
+
+def _best_common(data: LabelledScores, plan: Plan, objective: Objective) -> float:
+    """One cut for all labels has little to overfit: the best on the data given, by rows."""
+    table = np.concatenate([plan.probabilities, np.full((plan.bands.n_labels, 1), -np.inf)], axis=1)
+    ascending = plan.bands.edges[::-1]
+
+    def look_up(scores: Array, label: Array) -> Array:
+        band = len(ascending) - np.searchsorted(ascending, scores, side="right")
+        return np.where(scores > -np.inf, table[label, band], -np.inf)
+
+    if isinstance(data.scores, np.ndarray):
+        calibrated = look_up(data.scores, np.arange(data.n_labels)[None, :])
+    else:
+        calibrated = data.scores.copy()
+        calibrated.data = look_up(calibrated.data, calibrated.indices)
+    groups = shared.group_scores(data._replace(scores=calibrated), "samples")
+    return shared.best_shared(groups, objective)
+
+
+def _share_by_cross_fitting(
+    data: LabelledScores, bands: Bands, prior: Prior, worth: float, objective: Objective
+) -> float:
+    """How much of its own cut a label should follow: the mean of what new rows do not refuse.
+
+    Thresholds from four fifths of the rows are judged on the last fifth. Each share is weighed by
+    how likely it is to be as good as the best, over labels: exp(-z^2 / 2) of the paired difference.
+    """
+    some = bands.support > 0
+    folds, repeats = min(_FOLDS, data.n_rows), _REPEATS if some.sum() < _MANY_LABELS else 1
+    counts = np.zeros((2, len(_SHARES), bands.n_labels))
+    for repeat in range(repeats if folds > 1 else 0):
+        fold = np.random.default_rng(repeat).permutation(data.n_rows) % folds
+        for k in range(folds):
+            held = count_bands(_take_rows(data, np.flatnonzero(fold == k)), bands.edges)
+            rest = bands.without(held)
+            plan = _plan(rest, calibrate(rest, prior), worth, objective, capped=True)
+            counts += np.stack([_judge(held, _reach(plan, share)) for share in _SHARES], axis=1)
+    hits, predicted = counts[:, :, some] / repeats
+    values = objective(hits, predicted, bands.support[some], bands.total)
+    return _weighed_share(np.nan_to_num(values))
+
+
+def _weighed_share(values: Array) -> float:
+    off = values - values[int(np.argmax(values.mean(axis=1)))]
+    error = off.std(axis=1) / np.sqrt(off.shape[1])
+    likely = np.exp(-0.5 * (off.mean(axis=1) / np.maximum(error, 1e-12)) ** 2)
+    return float((likely * _SHARES).sum() / likely.sum())
+
+
+def _judge(held: Bands, reached: Array) -> Array:
+    """True positives and predictions of each label among rows held out."""
+    inside = np.arange(held.rows.shape[1])[None, :] < reached[:, None]
+    return np.stack([(held.positives * inside).sum(axis=1), (held.rows * inside).sum(axis=1)])
+
+
+def highest_scores(data: LabelledScores) -> npt.NDArray[np.float64]:
+    """The highest score of each label; +inf where it has none that can be reached."""
+    if isinstance(data.scores, np.ndarray):
+        highest = data.scores.reshape(data.n_rows, -1).max(axis=0).astype(np.float64)
+    else:
+        highest = np.full(data.n_labels, -np.inf)
+        np.maximum.at(highest, data.scores.indices, data.scores.data)
+    return np.where(highest > -np.inf, highest, np.inf)
+
+
+def _take_labels(data: LabelledScores, labels: Array) -> LabelledScores:
+    if len(labels) == data.n_labels:
+        return data
+    return data._replace(truth=data.truth[:, labels], scores=data.scores[:, labels], labels=None)
+
+
+def _take_rows(data: LabelledScores, rows: Array) -> LabelledScores:
+    weights = None if data.weights is None else data.weights[rows]
+    return data._replace(truth=data.truth[rows], scores=data.scores[rows], weights=weights)
