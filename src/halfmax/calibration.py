@@ -103,6 +103,10 @@ def _fit_own(
     """Newton's method for each label's most probable intercept and slope, and their covariance."""
     for j in range(rows.shape[0]):
         intercept, slope = own[j, 0], own[j, 1]
+        widest = 0.0
+        for b in range(rows.shape[1]):
+            if rows[j, b] > 0.0:
+                widest = max(widest, abs(logits[j, b] - centre))
         for _ in range(_MOST_NEWTON):
             off0, off1 = intercept - mean[0], slope - mean[1]
             g0 = -(precision[0, 0] * off0 + precision[0, 1] * off1)
@@ -122,7 +126,7 @@ def _fit_own(
             determinant = h00 * h11 - h01 * h01
             step0 = (h11 * g0 - h01 * g1) / determinant
             step1 = (h00 * g1 - h01 * g0) / determinant
-            size = max(abs(step0), abs(step1))
+            size = abs(step0) + abs(step1) * widest  # how far any logit moves
             shorter = 1.0 / max(1.0, size)  # far from the top, Newton's steps overshoot
             intercept += shorter * step0
             slope += shorter * step1

@@ -36,12 +36,15 @@ def warn_of_curse(
         return
     flooded = np.flatnonzero(floods(choice.predicted, choice.positives, choice.total))
     news = [_of_flood(data, choice, flooded)] if len(flooded) else []
-    if guard is None and ((tuned.average == "macro" and not tuned.shared) or data.is_binary):
-        news += _of_optimism(data, objective, choice, tuned.score)
+    apart = data.is_binary or (tuned.average == "macro" and not tuned.shared)
+    if guard is None and apart and not objective.floors:
+        news += _of_optimism(data, objective, choice, tuned)
     if not news:
         return
     remedy = "guard='auto' holds on new data"
-    if tuned.shared and not data.is_binary:
+    if objective.floors:
+        remedy = "guard='auto', which keeps no floors, holds on new data"
+    elif tuned.shared and not data.is_binary:
         remedy = "one threshold for each label, with guard='auto', does not"
     warnings.warn(
         f"{'; '.join(news)}. {remedy}; diagnose() tells label by label",
@@ -64,9 +67,10 @@ def _of_flood(data: LabelledScores, choice: Choice, flooded: Array) -> str:
 
 
 def _of_optimism(
-    data: LabelledScores, objective: Objective, choice: Choice, score: float
+    data: LabelledScores, objective: Objective, choice: Choice, tuned: Thresholds
 ) -> list[str]:
     """A quick estimate: labels with few positives by leaving each of these out, others as tuned."""
+    score = tuned.score
     rare = np.flatnonzero((choice.positives > 0) & (choice.positives < MANY))
     if data.weights is not None or not len(rare) or not score > 0:
         return []
@@ -74,7 +78,7 @@ def _of_optimism(
     stairs = choice.stairs or Staircase.of_checked(data)
     left = of_each_label(stairs.of_labels(some), objective)
     lost = objective(*(part[some] for part in choice.counts)) - left.expected
-    optimism = mean_of_known(lost) * len(rare) / data.n_labels
+    optimism = mean_of_known(lost) * len(rare) / np.isfinite(tuned.label_scores).sum()
     if not optimism > _TOO_MUCH * score:
         return []
     return [

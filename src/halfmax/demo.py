@@ -1,9 +1,12 @@
 """``make demo``: what tuning changes, on data that comes with scikit-learn."""
 
+import textwrap
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
@@ -12,7 +15,10 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from halfmax._errors import OptimismWarning
+from halfmax.assessing import assess
 from halfmax.deciding import decide
+from halfmax.label_health import floods
 from halfmax.scoring import score
 from halfmax.table import Table
 from halfmax.thresholds import Thresholds
@@ -31,6 +37,7 @@ _FACTS = {
     "is 8": (8,),
 }
 _NO_SIGNAL = "every 97th"
+_STYLES, _NOISE_LABELS, _NOISE_RATE = 12, 30, 0.01  # ways to write each digit; labels of pure noise
 _NAMES = {"binary": "F1", "macro": "macro F1", "micro": "micro F1", "samples": "per-instance F1"}
 
 
@@ -42,15 +49,28 @@ class Scored(NamedTuple):
 
 
 def main() -> None:
-    """Tune one classifier, then a multilabel one for each average; then decide without labels."""
+    """Tune one classifier, many labels, rare ones with a guard; then decide without labels."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OptimismWarning)  # it has its place among rare labels
+        show_one_classifier()
+        digits = score_digits()
+        show_many_labels(digits)
+        show_rare_labels()
+        show_without_labels(digits)
+
+
+def show_one_classifier() -> None:
+    """The best threshold of one classifier, beside 0.5."""
     print("One classifier: which tumours are malignant? (three features only, to make it hard)\n")
     tumours = score_tumours()
     tuned = tune(tumours.truth, tumours.scores, labels=["malignant"])
     print(_side_by_side({"binary": tuned}), end="\n\n")
     print(_against_half(tumours, tuned, "binary"))
 
+
+def show_many_labels(digits: Scored) -> None:
+    """What each average makes of the same labels."""
     print("\n\nMany labels: facts about handwritten digits (six components only)\n")
-    digits = score_digits()
     results = {
         average: tune(digits.truth, digits.scores, average=average, labels=[*_FACTS, _NO_SIGNAL])
         for average in ("macro", "micro", "samples")
@@ -61,12 +81,25 @@ def main() -> None:
     print("predicted for nearly everybody, for micro F1 never.\n")
     for average, tuned in results.items():
         print(_against_half(digits, tuned, average))
-    print(
-        "\nThese scores are those of the data tuned on; new data will show less, "
-        "above all for rare labels."
-    )
 
-    print("\n\nNo labels: the same probabilities, decided without a look at the truth\n")
+
+def show_rare_labels() -> None:
+    """What thresholds promise on the data tuned on, and what they keep on new data."""
+    here, new = score_styles()
+    print(
+        f"\n\nRare labels: {here.truth.shape[1]} ways to write a digit and labels of pure noise, "
+        f"about {np.median(here.truth.sum(axis=0)):.0f} positives each\n"
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", OptimismWarning)
+        results = {guard: tune(here.truth, here.scores, guard=guard) for guard in (None, "auto")}
+    print(_kept_promises(results, here, new), end="\n\n")
+    print(textwrap.fill(f"tune() without a guard warned: {caught[0].message}", 92))
+
+
+def show_without_labels(digits: Scored) -> None:
+    """The best decisions when no label is known."""
+    print("\n\nNo labels: the facts about digits, decided without a look at the truth\n")
     print(_without_labels(digits), end="\n\n")
     print("decide() maximises what is expected of this very batch; the truth, asked afterwards,")
     print("agrees as far as the probabilities are calibrated.")
@@ -85,12 +118,32 @@ def score_digits() -> Scored:
     digits = load_digits()
     facts = [np.isin(digits.target, where) for where in _FACTS.values()]
     truth = np.column_stack([*facts, np.arange(len(digits.target)) % 97 == 0])
-    model = make_pipeline(
+    return _score(_six_components(), digits.data, truth.astype(np.int8))
+
+
+def score_styles() -> tuple[Scored, Scored]:
+    """Score rare labels, the ways in which each digit is written: data to tune on, and new data."""
+    digits = load_digits()
+    truth = np.zeros((len(digits.target), 10 * _STYLES + _NOISE_LABELS), np.int64)
+    for digit in range(10):
+        rows = np.flatnonzero(digits.target == digit)
+        style = KMeans(_STYLES, n_init=1, random_state=0).fit_predict(digits.data[rows])
+        truth[rows, digit * _STYLES + style] = 1
+    noise = np.random.default_rng(0).random((len(truth), _NOISE_LABELS)) < _NOISE_RATE
+    truth[:, 10 * _STYLES :] = noise
+    train, here, new = np.array_split(np.random.default_rng(0).permutation(len(truth)), 3)
+    truth = truth[:, truth[train].any(axis=0)]
+    model = _six_components().fit(digits.data[train], truth[train])
+    scores = model.predict_proba(digits.data)
+    return Scored(truth[here], scores[here]), Scored(truth[new], scores[new])
+
+
+def _six_components() -> Any:
+    return make_pipeline(
         StandardScaler(with_std=False),
         PCA(6, svd_solver="full"),
         OneVsRestClassifier(LogisticRegression(max_iter=1000)),
     )
-    return _score(model, digits.data, truth.astype(np.int8))
 
 
 def _score(model: Any, features: Array, truth: Array) -> Scored:
@@ -113,6 +166,27 @@ def _side_by_side(results: dict[str, Thresholds]) -> Table:
     for name in tables[0]:
         stacked = np.column_stack([table[name] for table in tables]).ravel()
         columns["F1" if name == "score" else name] = _rounded(stacked)
+    return Table(columns)
+
+
+def _kept_promises(results: dict[Any, Thresholds], here: Scored, new: Scored) -> Table:
+    """Macro F1 where it was tuned, what assess expects, and what new data show."""
+    columns: dict[str, list[Any]] = {
+        "guard": [repr(guard) for guard in results],
+        "macro F1 here": _rounded(np.array([tuned.score for tuned in results.values()])),
+        "assess() expects": [round(assess(here.truth, here.scores).expected_score, 3), ""],
+        "on new data": [],
+        "floods": [],
+        "predicted": [],
+        "positives": [int(new.truth.sum())] * len(results),
+    }
+    support = here.truth.sum(axis=0) * len(new.truth) / len(here.truth)
+    for tuned in results.values():
+        predictions = tuned.predict(new.scores)
+        count = predictions.sum(axis=0)
+        columns["on new data"].append(round(score(new.truth, predictions), 3))
+        columns["floods"].append(f"{floods(count, support, len(predictions)).sum()} labels")
+        columns["predicted"].append(int(count.sum()))
     return Table(columns)
 
 

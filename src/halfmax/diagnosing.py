@@ -1,6 +1,6 @@
 """Labelled scores in, the labels that will misbehave out."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -45,8 +45,9 @@ def diagnose(
     - *unstable threshold*: the ends of the threshold's interval predict numbers of rows that are
       more than 3 times apart;
     - *miscalibrated*: half of the best F1 (the matching cut for other metrics), where calibrated
-      probabilities have their best threshold, is outside the threshold's interval. Only scores
-      from 0 to 1 are judged; others are no probabilities, and the answer says so.
+      probabilities have their best threshold, predicts more rows than the threshold's interval, or
+      fewer, and so does half of the lowest F1 that the score's interval allows. Only scores from 0
+      to 1 are judged; others are no probabilities, and the answer says so.
 
     Parameters
     ----------
@@ -68,6 +69,8 @@ def diagnose(
     >>> d.labels_with("too few positives")
     ['platypus']
     """
+    if isinstance(labels, Iterator):
+        labels = tuple(labels)  # they are read twice
     data = _inputs.read_labelled(y_true, y_score, None, labels)
     assessed = assess(
         y_true,
@@ -89,14 +92,19 @@ def _result(data: LabelledScores, objective: Objective, assessed: Assessment) ->
     tuned = assessed.thresholds
     size, total = len(tuned.thresholds), data.n_rows
     low, high = (np.broadcast_to(end, size) for end in assessed.threshold_interval)
-    half_max = _half_max(objective, tuned.label_scores)
+    most, fewest = (count_at(data, end).predicted for end in (low, high))
+    known = (tuned.support > 0) & (tuned.label_scores > 0)
+    half_max = np.where(known, _half_max(objective, tuned.label_scores), np.nan)
+    lowest = _half_max(objective, assessed.label_score_intervals[0])
     probabilities = _may_be_probabilities(data)
     found = {
         "uninformative": uninformative(data),
         "flooding": floods(tuned.predicted, tuned.support, total),
         "too few positives": tuned.support.astype(np.float64) ** 2 < total,
-        "unstable threshold": _unstable(data, low, high),
-        "miscalibrated": probabilities & ((half_max < low) | (half_max > high)),
+        "unstable threshold": most > _UNSTABLE_TIMES * np.maximum(fewest, 1),
+        "miscalibrated": probabilities
+        & (half_max > 0)
+        & _elsewhere(data, (lowest, half_max), (fewest, most)),
     }
     lost = np.nan_to_num(tuned.label_scores - assessed.label_expected_scores)
     order = np.lexsort((-lost, np.where(found["flooding"], -tuned.predicted, 0)))
@@ -128,7 +136,7 @@ def _half_max(objective: Objective, scores: Array) -> Array:
         return np.full(len(scores), np.nan)
     a, b, c, d = objective.metric.cut
     with np.errstate(divide="ignore", invalid="ignore"):
-        cut: Array = np.where(scores > 0, (a + b * scores) / (c + d * scores), np.nan)
+        cut: Array = np.asarray((a + b * scores) / (c + d * scores))
     return cut
 
 
@@ -138,8 +146,12 @@ def _may_be_probabilities(data: LabelledScores) -> bool:
     return bool(known.size and known.min() >= 0 and known.max() <= 1)
 
 
-def _unstable(data: LabelledScores, low: Array, high: Array) -> Array:
-    """True where the two ends of the interval predict very different numbers of rows."""
-    most, fewest = count_at(data, low).predicted, count_at(data, high).predicted
-    unstable: Array = most > _UNSTABLE_TIMES * np.maximum(fewest, 1)
-    return unstable
+def _elsewhere(data: LabelledScores, cuts: tuple[Array, Array], rows: tuple[Array, Array]) -> Array:
+    """True where all cuts from the first to the second predict more rows than these, or fewer.
+
+    Rows are compared, not thresholds: between two scores all thresholds are one.
+    """
+    fewest, most = rows
+    ends = [count_at(data, cut).predicted for cut in cuts]
+    missed: Array = (np.minimum(*ends) > most) | (np.maximum(*ends) < fewest)
+    return missed

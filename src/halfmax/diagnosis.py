@@ -19,11 +19,13 @@ FINDINGS = {
     "guard='never'",
     "flooding": "predicted for more than 5 % of rows and 10 times its base rate; guard='auto'",
     "too few positives": "fewer rows than 1/b^2 at base rate b, so luck decides; guard='auto'",
-    "unstable threshold": "the interval's ends predict numbers of rows more than 3 times apart; "
+    "unstable threshold": "one end of its interval predicts 3 times the rows of the other; "
     "more data, or guard='auto'",
-    "miscalibrated": "half of its best score is outside the threshold's interval; calibrate before "
-    "you use decide",
+    "miscalibrated": "calibrated probabilities would have another threshold; calibrate before you "
+    "use decide",
 }
+_SHORT = {"too few positives": "few", "unstable threshold": "unstable"}  # in a terminal's table
+_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,14 +107,14 @@ class Diagnosis(Shown):
         low, high = (end[j] for end in self.threshold_interval)
         rows = f"predicted for {self.predicted[j]:,} of {self.n_rows:,} rows"
         return {
-            "uninformative": f"{self.scores[j]:.3f} is not shown to be more than luck beside "
-            f"{self.everyone[j]:.3f}, which predicting everyone gives",
+            "uninformative": f"{self.scores[j]:.3f} is not shown to be more than luck; predicting "
+            f"everyone gives {self.everyone[j]:.3f}",
             "flooding": f"{rows}, {self.predicted[j] / max(self.support[j], 1):.0f} times its "
             "positives",
-            "too few positives": f"{self.support[j]:,}, where more than the square root of "
-            f"{self.n_rows:,} rows, {np.sqrt(self.n_rows):.0f}, are needed to tell skill from luck",
+            "too few positives": f"{self.support[j]:,}; to tell skill from luck takes about "
+            f"{np.ceil(np.sqrt(self.n_rows)):,.0f}, the square root of {self.n_rows:,} rows",
             "unstable threshold": f"{self.thresholds[j]:.4g} could as well be anything from "
-            f"{low:.4g} to {high:.4g}",
+            f"{low:.4g} to {'predicting nobody' if high == np.inf else f'{high:.4g}'}",
             "miscalibrated": f"calibrated probabilities would have the threshold "
             f"{self.half_max[j]:.4g}; the best one here is {self.thresholds[j]:.4g}, between "
             f"{low:.4g} and {high:.4g}",
@@ -127,11 +129,27 @@ class Diagnosis(Shown):
         """
         return super().table()
 
+    def __repr__(self) -> str:
+        rest = "table() has every column, explain(label) tells of one label in sentences"
+        return f"{self._summary()}\n{self._narrow_table()}\n{rest}"
+
+    def _narrow_table(self) -> Table:
+        """What fits into a line of a terminal."""
+        full = self._plain_table()
+        columns = ("support", "base_rate", "predicted", "threshold", "score", "expected")
+        table = Table({"label": [_clipped(str(label)) for label in self.labels]})
+        table.update((name, _three_digits(full[name])) for name in columns)
+        table["findings"] = [
+            ", ".join(_SHORT.get(name, name) for name in names) for names in self.findings
+        ]
+        return table
+
     def _summary(self) -> str:
         size = len(self.labels)
         sick = sum(1 for names in self.findings if names)
         what = "1 label" if size == 1 else f"{size:,} labels"
-        lines = [f"Diagnosis of {what}: {sick:,} with findings"]
+        rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
+        lines = [f"Diagnosis of {what} on {rows}: {sick:,} with findings"]
         for name, count in self.counts.items():
             if count:
                 lines.append(f"{count:>8,}  {name}: {FINDINGS[name]}")
@@ -155,3 +173,13 @@ class Diagnosis(Shown):
                 "findings": [", ".join(names) for names in self.findings],
             }
         )
+
+
+def _clipped(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
+
+
+def _three_digits(values: Array) -> Array:
+    if values.dtype.kind != "f":
+        return values
+    return np.array([float(f"{value:.3g}") for value in values])
