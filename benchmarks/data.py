@@ -26,6 +26,16 @@ def dense(n_rows, n_labels, seed=0):
     return truth, scores
 
 
+def rare_labels(n_rows, n_labels, seed=0):
+    """Base rates over three decades, signals from none to strong, each with its own calibration."""
+    rng = np.random.default_rng(seed)
+    frequency, signal = rng.normal(-5.0, 1.5, n_labels), np.abs(rng.normal(1.2, 0.8, n_labels))
+    evidence = rng.standard_normal((n_rows, n_labels))
+    truth = rng.random((n_rows, n_labels)) < 1 / (1 + np.exp(-frequency - signal * evidence))
+    stated = 0.7 * frequency - 1.0 + rng.uniform(0.5, 2.0, n_labels) * evidence
+    return truth.astype(np.int8), (1 / (1 + np.exp(-stated))).astype(np.float32)
+
+
 def candidates(n_rows, n_labels, per_row, skew=1.0, seed=0):
     """Extreme multilabel: each row has ``per_row`` scored labels, one in ten of them right.
 

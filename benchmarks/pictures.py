@@ -1,13 +1,15 @@
 """Draw the pictures of the README from what halfmax computes; run with ``make pictures``."""
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
 
 import halfmax as hm
+from benchmarks import data
 from halfmax._files import write_whole
-from halfmax._style import BLUE, GREEN, GREY, ORANGE, new_figure, render, styled
+from halfmax._style import BLUE, GREEN, GREY, INK, ORANGE, PALE, new_figure, render, styled
 from halfmax.demo import score_tumours
 from halfmax.reciprocal import exponential_sum
 from halfmax.studies import figures
@@ -51,11 +53,11 @@ def half_max(ax):
 
 def tumours(ax):
     """The same for the demo's classifier."""
-    data = score_tumours()
-    stairs = hm.Staircase.of(data.truth, data.scores)
+    known = score_tumours()
+    stairs = hm.Staircase.of(known.truth, known.scores)
     f1 = 2 * stairs.true_positives / (stairs.positives + stairs.predicted)
-    tuned = hm.tune(data.truth, data.scores)
-    at_half = hm.score(data.truth, data.scores >= 0.5)
+    tuned = hm.tune(known.truth, known.scores)
+    at_half = hm.score(known.truth, known.scores >= 0.5)
     ax.step(stairs.thresholds, f1, where="pre", color=BLUE, linewidth=2)
     ax.plot(tuned.threshold, tuned.score, "o", color=BLUE)
     ax.plot(0.5, at_half, "s", color=GREY)
@@ -156,6 +158,93 @@ def linear(ax):
     ax.legend()
 
 
+class Honest:
+    """Labels of every frequency, tuned on one half of the rows and judged on the other."""
+
+    def __init__(self, n_rows=2000, n_labels=3000):
+        truth, scores = data.rare_labels(2 * n_rows, n_labels)
+        self.n_rows = n_rows
+        self.here, self.new = (truth[:n_rows], scores[:n_rows]), (truth[n_rows:], scores[n_rows:])
+        self.support = self.here[0].sum(axis=0)
+        self.assessed = hm.assess(*self.here)
+        self.naive, self.auto = self.assessed.thresholds, hm.tune(*self.here, guard="auto")
+
+    def on_new(self, tuned):
+        """F1 of each label on new rows, and how many of these it predicts."""
+        truth, scores = self.new
+        predictions = tuned.predict(scores)
+        hits, predicted = (truth * predictions).sum(axis=0), predictions.sum(axis=0)
+        return 2 * hits / np.maximum(predicted + truth.sum(axis=0), 1), predicted
+
+    def by_support(self, values):
+        """The mean over labels with about so many positives; labels with none are left out."""
+        edges = np.unique(np.geomspace(1, 400, 14).astype(int))
+        group = np.digitize(self.support, edges)
+        middle = [self.support[group == g].mean() for g in range(1, len(edges))]
+        return middle, [values[group == g].mean() for g in range(1, len(edges))]
+
+    def luck(self, ax):
+        """One label without signal: its F1 at every threshold, here and on new rows."""
+        rng = np.random.default_rng(29)
+        truth, scores = rng.random((2, self.n_rows)) < 0.005, rng.random((2, self.n_rows))
+        threshold = hm.tune(truth[0], scores[0]).threshold
+        ranks = np.arange(1, self.n_rows + 1)
+        for half, (colour, mark, name) in enumerate(
+            ((ORANGE, "o", "the rows tuned on"), (BLUE, "s", "new rows"))
+        ):
+            hits = np.cumsum(truth[half][np.argsort(-scores[half])])
+            f1 = 2 * hits / (ranks + truth[half].sum())
+            reached = max(int((scores[half] >= threshold).sum()), 1)
+            ax.semilogx(ranks, f1, color=colour, label=name)
+            ax.plot(reached, f1[reached - 1], mark, color=colour)
+        ax.set(
+            xlabel="rows predicted",
+            ylabel="F1",
+            title="A label of pure noise: its best threshold is luck",
+        )
+        ax.legend()
+
+    def curse(self, ax):
+        """What thresholds promise and keep, by the label's number of positives."""
+        kept, _ = self.on_new(self.naive)
+        for values, colour, dash, name in (
+            (self.naive.label_scores, ORANGE, "-", "tuned, on the same rows"),
+            (kept, BLUE, "-", "the same thresholds on new rows"),
+            (self.assessed.label_expected_scores, INK, ":", "what assess() expects"),
+        ):
+            ax.semilogx(*self.by_support(values), dash, color=colour, marker=".", label=name)
+        ax.set(xlabel="positives of the label", ylabel="mean F1", title="The curse")
+        ax.legend()
+
+    def flood(self, ax):
+        """Share predicted against base rate, with the region of flooding."""
+        rate = np.maximum(self.support, 0.5) / self.n_rows
+        for tuned, colour, mark, name in (
+            (self.naive, ORANGE, ".", "tuned exactly"),
+            (self.auto, BLUE, ".", "guard='auto'"),
+        ):
+            share = np.maximum(self.on_new(tuned)[1], 0.5) / self.n_rows
+            ax.loglog(rate, share, mark, color=colour, markersize=3, alpha=0.5, label=name)
+        edge = np.geomspace(rate.min() / 1.2, 0.1, 100)
+        ax.fill_between(edge, np.maximum(0.05, 10 * edge), 1, color=PALE)
+        ax.text(rate.min(), 0.55, "flooding", color=INK, backgroundcolor="white")
+        ax.set(xlabel="base rate", ylabel="share predicted, new rows", title="What is predicted")
+        ax.set(xlim=(rate.min() / 1.3, 1), ylim=(0.2 / self.n_rows, 1.1))
+        ax.legend(loc="lower right", markerscale=3)
+
+    def cure(self, ax):
+        """F1 on new rows by the label's number of positives, exact tuning and guard."""
+        for tuned, colour, mark, name in (
+            (self.naive, ORANGE, "s", "tuned exactly"),
+            (self.auto, BLUE, "o", "guard='auto'"),
+        ):
+            values, _ = self.on_new(tuned)
+            label = f"{name}: macro F1 {values.mean():.3f}"
+            ax.semilogx(*self.by_support(values), color=colour, marker=mark, label=label)
+        ax.set(xlabel="positives of the label", ylabel="mean F1 on new rows", title="The cure")
+        ax.legend()
+
+
 def save(name, *drawings):
     """Draw side by side and write a PNG."""
     with styled():
@@ -167,8 +256,12 @@ def save(name, *drawings):
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore", hm.OptimismWarning)
     IMAGES.mkdir(parents=True, exist_ok=True)
     save("half-max.png", half_max, tumours)
+    honest = Honest()
+    save("curse.png", honest.luck, honest.curse)
+    save("cure.png", honest.flood, honest.cure)
     save("growth.png", growth)
     save("expected-curve.png", expected_curve)
     save("reciprocal.png", step_error, node_count)

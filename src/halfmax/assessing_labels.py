@@ -27,6 +27,7 @@ Array = npt.NDArray[Any]
 
 _UNSEEN = 2.0 ** (1.0 / 3.0)
 _UNSURE = 1.0 / 3.0  # of the optimism: about its standard error in simulations
+_LEFT = 0.15  # of the optimism: what may be left in all labels alike
 _BLOCKS_AT_ONCE, _RUNS_AT_ONCE = 1 << 8, 250  # part of what a seed means
 
 
@@ -58,23 +59,61 @@ def judge(case: Case) -> Judgement:
     if case.average == "micro" and not case.data.is_binary:
         return _judge_pooled(case, stairs)
     found = _resample(case, stairs, case.objective)
-    left = leave_one_out.of_each_label(stairs, case.objective, fewer_than=leave_one_out.MANY)
-    tuned, many = case.tuned.label_scores, stairs.positives >= leave_one_out.MANY
-    expected = np.where(many, tuned - _UNSEEN * found.optimism, left.expected)
+    tuned = case.tuned.label_scores
+    left = leave_one_out.of_each_label(stairs, case.objective)
+    expected, unsure = _expected_of_labels(case, stairs, found, left.expected)
     of_label = np.minimum(expected, tuned)
     counts = error_bars.with_score(case.objective, case.counts, of_label)
     bounded = error_bars.is_bounded(tuned, of_label)
     bars = error_bars.estimate_from_counts(case.objective, counts, of_label, bounded)
-    unsure = np.where(many, _UNSURE * (tuned - of_label), 0.0)
     bars = bars.less_sure_by(unsure)
     whole = bars
     if not case.data.is_binary:
         apart = error_bars.variance(case.objective, counts) + unsure**2
-        variances = np.where(many, apart, left.squares)
+        part = leave_one_out.part_of_bootstrap(stairs.positives)
+        variances = part * apart + (1.0 - part) * left.squares
+        common = _LEFT / _UNSURE * mean_of_known(unsure)
         whole = _mean_of_labels(case, expected, variances, bounded)
+        whole = whole.less_sure_by(np.asarray(common))
     away = _deviations(case, found.replicates, bounded)
     reached = min(mean_of_known(expected), case.tuned.score)
     return Judgement(reached, whole, away, of_label, bars, found.low, found.high)
+
+
+def _expected_of_labels(
+    case: Case, stairs: Staircase, found: "_Resampled", left_out: Array
+) -> tuple[Array, Array]:
+    """The expected score of each label, and how unsure its optimism is.
+
+    A positive left out of a label with a + 1 speaks for a label with a: it takes that one's share.
+    """
+    tuned, positives = case.tuned.label_scores, stairs.positives
+    optimism = _UNSEEN * found.optimism
+    part = leave_one_out.part_of_bootstrap(positives)
+    one_less = part if case.data.is_binary else leave_one_out.part_of_bootstrap(positives - 1)
+    judged = np.where(part > 0.0, part * (tuned - optimism), 0.0)
+    expected = judged + np.where(one_less < 1.0, (1.0 - one_less) * left_out, 0.0)
+    if not case.data.is_binary and leave_one_out.is_share_of_hits(case.objective.metric):
+        expected = _with_empty_labels(case, positives, expected)
+    return expected, part * _UNSURE * np.maximum(optimism, 0.0)
+
+
+def _with_empty_labels(case: Case, positives: Array, expected: Array) -> Array:
+    """Labels without positives in new data: 0/0 if nobody is predicted there, else 0.
+
+    Which labels that will be is as uncertain as which they are here. If 0/0 is left out of the
+    mean, each label's score counts for as many labels as are expected to stay in.
+    """
+    none = leave_one_out.chance_of_none(positives)
+    silent = none * np.exp(-case.tuned.predicted.astype(np.float64))
+    zero_division = case.objective.zero_division
+    if np.isnan(zero_division):
+        stay = len(expected) - silent.sum()
+        known = positives > 0
+        scale = known.sum() / max(stay, 1.0)
+        return np.where(known, scale * np.nan_to_num(expected), np.nan)
+    hits: Array = np.where(positives > 0, expected, 0.0)
+    return hits + zero_division * silent
 
 
 def _judge_pooled(case: Case, stairs: Staircase) -> Judgement:
@@ -131,6 +170,8 @@ def _mean_of_labels(
 ) -> error_bars.Estimate:
     """The mean over labels; labels of the same rows vary together, by a measured factor."""
     objective, known = case.objective, ~np.isnan(expected)
+    if not known.any():
+        return error_bars.estimate(np.nan, 0.0, bounded)
     slopes = error_bars.influence(objective, case.counts)
     rows = error_bars.row_sums(case.data.truth, _predictions(case), slopes)
     spread = variances[known].sum() * _together(rows, error_bars.variance(objective, case.counts))
@@ -153,7 +194,7 @@ def _predictions(case: Case) -> Any:
 def _deviations(case: Case, replicates: Array, bounded: bool) -> Array:
     """Standardised deviations, as many replicates have them, or else as the normal law has them."""
     support = case.tuned.support
-    if case.data.is_binary and support[0] >= leave_one_out.MANY:
+    if case.data.is_binary and support[0] >= leave_one_out.MANY and replicates.size:
         least = 0.5 / (support[0] + 1.0)
         drawn, on_data = np.clip(replicates, least, 1.0 - least) if bounded else replicates
         away = special.logit(drawn) - special.logit(on_data) if bounded else drawn - on_data

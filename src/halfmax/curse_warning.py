@@ -41,16 +41,14 @@ def warn_of_curse(
         news += _of_optimism(data, objective, choice, tuned)
     if not news:
         return
-    remedy = "guard='auto' holds on new data"
-    if objective.floors:
-        remedy = "guard='auto', which keeps no floors, holds on new data"
-    elif tuned.shared and not data.is_binary:
-        remedy = "one threshold for each label, with guard='auto', does not"
-    warnings.warn(
-        f"{'; '.join(news)}. {remedy}; diagnose() tells label by label",
-        OptimismWarning,
-        stacklevel=3,
-    )
+    warnings.warn(f"{'; '.join(news)}. {_remedy(tuned, objective)}", OptimismWarning, stacklevel=3)
+
+
+def _remedy(tuned: Thresholds, objective: Objective) -> str:
+    if tuned.shared and tuned.average != "binary":
+        return "One threshold for each label with guard='auto' floods no label"
+    but = ", though without floors" if objective.floors else ""
+    return f"guard='auto' gives thresholds that hold on new data{but}; diagnose() tells more"
 
 
 def _of_flood(data: LabelledScores, choice: Choice, flooded: Array) -> str:
@@ -61,7 +59,8 @@ def _of_flood(data: LabelledScores, choice: Choice, flooded: Array) -> str:
             f"{choice.positives[0]:,.0f} are positive: {what}"
         )
     names = data.labels or range(data.n_labels)
-    some = spell_out([names[j] for j in flooded], most=3)
+    worst = flooded[np.argsort(-choice.predicted[flooded], kind="stable")]
+    some = spell_out([names[j] for j in worst], most=3)
     verb = "is" if len(flooded) == 1 else "are"
     return f"{len(flooded):,} of {data.n_labels:,} labels {verb} predicted for {what} ({some})"
 
@@ -82,6 +81,6 @@ def _of_optimism(
     if not optimism > _TOO_MUCH * score:
         return []
     return [
-        f"the score {score:.3f} flatters: about {score - optimism:.3f} is to be expected of these "
-        "thresholds on new data"
+        f"these thresholds reach {score:.3f} on the rows they were tuned on, and about "
+        f"{score - optimism:.3f} is to be expected on new ones"
     ]

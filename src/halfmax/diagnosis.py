@@ -1,7 +1,9 @@
 """The result of diagnosing: what is wrong with which label, the most harmful first."""
 
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,10 @@ Array = npt.NDArray[Any]
 
 # Each finding: what it means, and what to do. Sentences of one label are made in `Diagnosis`.
 FINDINGS = {
-    "uninformative": "not shown to do better than predicting everyone; give it better scores, or "
+    "uninformative": "not shown to do better than predicting everyone; improve or drop it, or "
     "guard='never'",
-    "flooding": "predicted for more than 5 % of rows and 10 times its base rate; guard='auto'",
+    "flooding": "predicted for more than 5 % of rows and more than 10 times its base rate; "
+    "guard='auto'",
     "too few positives": "fewer rows than 1/b^2 at base rate b, so luck decides; guard='auto'",
     "unstable threshold": "one end of its interval predicts 3 times the rows of the other; "
     "more data, or guard='auto'",
@@ -25,7 +28,7 @@ FINDINGS = {
     "use decide",
 }
 _SHORT = {"too few positives": "few", "unstable threshold": "unstable"}  # in a terminal's table
-_LONGEST_NAME = 40
+_LONGEST_NAME, _SHOWN = 40, 30
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,8 +81,8 @@ class Diagnosis(Shown):
     @property
     def counts(self) -> dict[str, int]:
         """How many labels have each finding."""
-        found = [name for names in self.findings for name in names]
-        return {name: found.count(name) for name in FINDINGS}
+        found = Counter(chain.from_iterable(self.findings))
+        return {name: found[name] for name in FINDINGS}
 
     def labels_with(self, finding: str) -> list[Hashable]:
         """The labels that have a finding."""
@@ -130,17 +133,26 @@ class Diagnosis(Shown):
         return super().table()
 
     def __repr__(self) -> str:
-        rest = "table() has every column, explain(label) tells of one label in sentences"
-        return f"{self._summary()}\n{self._narrow_table()}\n{rest}"
+        more = len(self.labels) - _SHOWN
+        rest = f"... and {more:,} more label{'s' * (more > 1)}\n" if more > 0 else ""
+        hint = "table() has every column, explain(label) tells of one label in sentences"
+        return f"{self._summary()}\n{self._narrow_table()}\n{rest}{hint}"
 
     def _narrow_table(self) -> Table:
-        """What fits into a line of a terminal."""
-        full = self._plain_table()
-        columns = ("support", "base_rate", "predicted", "threshold", "score", "expected")
-        table = Table({"label": [_clipped(str(label)) for label in self.labels]})
-        table.update((name, _three_digits(full[name])) for name in columns)
+        """What fits into a terminal: the first labels, and of each a line."""
+        first = slice(_SHOWN)
+        columns = {
+            "support": self.support,
+            "base_rate": self.base_rate,
+            "predicted": self.predicted / self.n_rows,
+            "threshold": self.thresholds,
+            "score": self.scores,
+            "expected": self.expected_scores,
+        }
+        table = Table({"label": [_clipped(str(label)) for label in self.labels[first]]})
+        table.update((name, _three_digits(values[first])) for name, values in columns.items())
         table["findings"] = [
-            ", ".join(_SHORT.get(name, name) for name in names) for names in self.findings
+            ", ".join(_SHORT.get(name, name) for name in names) for names in self.findings[first]
         ]
         return table
 

@@ -74,10 +74,10 @@ def estimate_from_counts(
 ) -> Estimate:
     """Expected scores whose counts are known, also if some are zero.
 
-    Where nobody is predicted the score does not depend on chance.
+    Where nobody is predicted, F does not depend on chance; accuracy does.
     """
     expected = np.asarray(expected, np.float64)
-    predicted = counts[1] > 0
+    predicted = (counts[1] > 0) | _varies_without_predictions(objective, counts)
     error = np.where(predicted, np.sqrt(variance(objective, counts)), 0.0)
     if not bounded:
         return Estimate(expected, expected, error, bounded)
@@ -85,6 +85,13 @@ def estimate_from_counts(
     least = np.where(predicted, _HALF / (counts[1] + counts[2] + 1.0), 0.0)
     inside = special.logit(np.clip(expected, least, 1.0 - least))
     return Estimate(expected, inside, error / (smooth * (1.0 - smooth)), bounded)
+
+
+def _varies_without_predictions(objective: Objective, counts: Counts) -> Array:
+    """Whether the score of predicting nobody depends on how many positives there are."""
+    _, _, positives, total = (np.asarray(part, np.float64) for part in counts)
+    here, more = (objective(0, 0, positives + extra, total + extra) for extra in (1.0, 2.0))
+    return np.asarray(~np.isclose(here, more, rtol=0, atol=1e-15, equal_nan=True))
 
 
 def influence(objective: Objective, counts: Counts) -> Influence:

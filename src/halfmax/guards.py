@@ -15,18 +15,26 @@ from scipy.special import expit, logit
 
 from halfmax import shared
 from halfmax._inputs import LabelledScores
-from halfmax.bands import Bands, count_bands
+from halfmax.bands import (
+    Bands,
+    common_edges,
+    count_bands,
+    on_their_own_scale,
+    own_edges,
+    scale_of_weights,
+)
 from halfmax.calibration import Prior, calibrate, falling_rates, learn_prior
 from halfmax.expected_scores import expected_scores
-from halfmax.label_health import most_predicted
+from halfmax.label_health import most_predicted, uninformative
 from halfmax.metrics import LinearFractional, Objective
 
 Array = npt.NDArray[Any]
 
 CALIBRATING = ("smooth", "calibrated", "auto")
 _NAMES = ("fbr", "smooth", "calibrated", "never", "auto")
-_FBR = re.compile(r"fbr:(\d*\.?\d+)", re.ASCII)
+_FBR = re.compile(r"fbr:(\d*\.?\d+|\d+\.)", re.ASCII)
 _USUAL_FBR = 0.1
+_ROUNDING = 1e-9
 _EMPTY = 1e-6  # the weight of a band without rows: it keeps the model's probability
 _LEAST_WORTH, _MOST_WORTH = 100.0, 1e9  # of the model, in positives
 _TEACHERS = 4096  # labels; more of them would not make the prior any better known
@@ -73,34 +81,90 @@ def guarded_thresholds(
     data: LabelledScores, average: str, objective: Objective, guard: Guard
 ) -> npt.NDArray[np.float64]:
     """The thresholds of the calibrating guards."""
-    bands = Bands.of(data)
-    if not len(bands.edges):  # no positive that any threshold could reach
+    bands = count_bands(data, common_edges(data))
+    if average != "macro" and not data.is_binary:
+        return _cut_at_one_place(data, bands, average, objective, guard)
+    alone = on_their_own_scale(data, bands)
+    if data.is_binary or not len(alone):
+        return _pooled_thresholds(data, bands, objective, guard)
+    thresholds = np.empty(data.n_labels)
+    thresholds[alone] = _own_thresholds(_take_labels(data, alone), objective, guard)
+    rest = np.setdiff1d(np.arange(data.n_labels), alone)
+    if len(rest):
+        part = _take_labels(data, rest)
+        bands = count_bands(part, common_edges(part))
+        thresholds[rest] = _pooled_thresholds(part, bands, objective, guard)
+    return thresholds
+
+
+def _pooled_thresholds(
+    data: LabelledScores, bands: Bands, objective: Objective, guard: Guard
+) -> npt.NDArray[np.float64]:
+    """Every label has a cut of its own, from what all labels tell."""
+    if not bands.edges.shape[1]:  # no positive that any threshold could reach
         return np.full(data.n_labels, np.inf)
-    teachers = _some_labels(data.n_labels)
+    teachers = _teachers(bands)
     prior = learn_prior(bands.of_labels(teachers))
     model = calibrate(bands, prior)
-    worth = {"smooth": 0.0, "calibrated": np.inf}.get(guard.name, np.nan)
-    if np.isnan(worth):
-        worth = worth_of_model(bands, model)
-    plan = _plan(bands, model, worth, objective, capped=guard.name == "auto")
+    worth, doubtful = _worth(bands, model, guard), _doubtful(data, guard)
+    share = 1.0
+    if doubtful is not None and bands.n_labels > 1:
+        lesson = _take_labels(data, teachers), bands.of_labels(teachers), doubtful[teachers]
+        share = _share_by_cross_fitting(*lesson, prior, worth, objective)
+    return bands.thresholds(_reach(_plan(bands, model, worth, objective, doubtful), share))
+
+
+def _own_thresholds(
+    data: LabelledScores, objective: Objective, guard: Guard
+) -> npt.NDArray[np.float64]:
+    """Labels whose scores cannot be compared with others': each from its own counts alone."""
+    bands = count_bands(data, own_edges(data))
+    rate = (bands.support + 0.5) / (bands.total + 1.0)
+    model = np.broadcast_to(rate[:, None], bands.rows.shape)
+    plan = _plan(bands, model, 0.0, objective, _doubtful(data, guard))
+    return bands.thresholds(_reach(plan, 1.0))
+
+
+def _cut_at_one_place(
+    data: LabelledScores, bands: Bands, average: str, objective: Objective, guard: Guard
+) -> npt.NDArray[np.float64]:
+    """All labels are cut at the same probability, which pooled counts and rows ask for."""
+    if not bands.edges.shape[1]:
+        return np.full(data.n_labels, np.inf)
+    model = calibrate(bands, learn_prior(bands.of_labels(_teachers(bands))))
+    worth = _worth(bands, model, guard)
+    plan = _plan(bands, model, worth, objective, _doubtful(data, guard))
     if average == "samples":
-        reached = _reach_common(plan, _best_common(data, plan, objective))
-    elif average == "micro":
-        reached = _reach_common(plan, _pooled_cut(plan, objective))
+        cut = _best_for_rows(data, plan, objective)
     else:
-        share = 1.0
-        if guard.name == "auto" and bands.n_labels > 1:
-            lesson = _take_labels(data, teachers), bands.of_labels(teachers)
-            share = _share_by_cross_fitting(*lesson, prior, worth, objective)
-        reached = _reach(plan, share)
-    return bands.thresholds(reached)
+        cut = _best_for_pooled(plan, objective)
+    reached = (plan.probabilities >= cut * (1.0 - _ROUNDING)).sum(axis=1)
+    return bands.thresholds(np.minimum(reached, plan.allowed))
 
 
-def _some_labels(n_labels: int) -> Array:
-    """All labels, or so many of them that what they have in common is well known."""
-    if n_labels <= _TEACHERS:
-        return np.arange(n_labels)
-    return np.sort(np.random.default_rng(0).choice(n_labels, _TEACHERS, replace=False))
+def _teachers(bands: Bands) -> Array:
+    """All labels, or so many that what they have in common is well known, half with positives."""
+    if bands.n_labels <= _TEACHERS:
+        return np.arange(bands.n_labels)
+    rng = np.random.default_rng(0)
+    live, dead = (rng.permutation(np.flatnonzero(kind)) for kind in _live_and_dead(bands))
+    live = live[: max(_TEACHERS // 2, _TEACHERS - len(dead))]
+    return np.sort(np.append(live, dead[: _TEACHERS - len(live)]))
+
+
+def _live_and_dead(bands: Bands) -> tuple[Array, Array]:
+    live = bands.support > 0
+    return live, ~live
+
+
+def _doubtful(data: LabelledScores, guard: Guard) -> Array | None:
+    """The labels not shown to be informative, for the guard that lets no label flood."""
+    return uninformative(data) if guard.name == "auto" else None
+
+
+def _worth(bands: Bands, model: Array, guard: Guard) -> float:
+    known = {"smooth": 0.0, "calibrated": np.inf}
+    return known[guard.name] if guard.name in known else worth_of_model(bands, model)
 
 
 def blend(bands: Bands, model: Array, worth: float) -> Array:
@@ -121,8 +185,7 @@ def worth_of_model(bands: Bands, model: Array) -> float:
 
     At the quartiles of a label's expected positives, those found differ from those expected by
     chance (the variance of a bridge) and because the model is wrong by some share. What is left
-    after chance gives the variance of that share; its inverse is the number of positives at which
-    a label's own counts are as good as the model.
+    after chance gives the variance of that share, and its inverse the number of positives.
     """
     support = bands.support
     expected, found = np.cumsum(bands.rows * model, axis=1), np.cumsum(bands.positives, axis=1)
@@ -130,7 +193,7 @@ def worth_of_model(bands: Bands, model: Array) -> float:
     label = np.arange(bands.n_labels)
     stray = scale = 0.0
     for quartile in (0.25, 0.5, 0.75):
-        band = np.minimum((expected < quartile * whole[:, None]).sum(axis=1), len(bands.edges))
+        band = np.minimum((expected < quartile * whole[:, None]).sum(axis=1), bands.edges.shape[1])
         part = expected[label, band] / whole
         hits = part * support
         stray += ((found[label, band] - hits) ** 2 - hits * (1.0 - part)).sum()
@@ -140,18 +203,23 @@ def worth_of_model(bands: Bands, model: Array) -> float:
     return float(np.clip(scale / stray, _LEAST_WORTH, _MOST_WORTH))
 
 
-def _plan(bands: Bands, model: Array, worth: float, objective: Objective, capped: bool) -> Plan:
+def _plan(
+    bands: Bands, model: Array, worth: float, objective: Objective, doubtful: Array | None
+) -> Plan:
+    """What is expected of each label and band; with `doubtful`, no label may flood."""
     probabilities = blend(bands, model, worth)
     predicted = np.cumsum(bands.rows, axis=1)
     hits = np.cumsum(bands.rows * probabilities, axis=1)
     scores = expected_scores(objective, hits, predicted, hits[:, -1:], bands.total)[:, :-1]
-    allowed = np.full(bands.n_labels, len(bands.edges))
-    if capped:
-        most = most_predicted(bands.support, bands.total)[:, None]
+    allowed = np.full(bands.n_labels, bands.edges.shape[1])
+    if doubtful is not None:
+        most = most_predicted(bands.support, bands.total, doubtful)[:, None]
         allowed = (predicted[:, :-1] <= most).sum(axis=1)
     probabilities = probabilities[:, :-1]
     cuts = _cut_of(objective, scores.max(axis=1), probabilities, scores)
-    return Plan(bands, probabilities, scores, cuts, _common_cut(probabilities, scores), allowed)
+    live = bands.support > 0
+    common = _common_cut(probabilities[live], scores[live]) if live.any() else 0.0
+    return Plan(bands, probabilities, scores, cuts, common, allowed)
 
 
 def _cut_of(objective: Objective, best: Array, probabilities: Array, scores: Array) -> Array:
@@ -166,7 +234,7 @@ def _cut_of(objective: Objective, best: Array, probabilities: Array, scores: Arr
 
 
 def _common_cut(probabilities: Array, scores: Array) -> float:
-    """The logit of the cut with the best mean expected score, if all labels shared one."""
+    """The logit of the cut with the best mean expected score, if these labels shared one."""
     label = np.arange(len(scores))
     best, found = -np.inf, 0.0
     for cut in _COMMON_CUTS:
@@ -180,18 +248,12 @@ def _common_cut(probabilities: Array, scores: Array) -> float:
 def _reach(plan: Plan, share: float) -> Array:
     """How many bands each label predicts at a cut between its own and the common one."""
     cut = share * plan.cuts + (1.0 - share) * plan.common
-    reached = (plan.probabilities >= expit(cut)[:, None]).sum(axis=1)
+    reached = (plan.probabilities >= expit(cut)[:, None] * (1.0 - _ROUNDING)).sum(axis=1)
     within: Array = np.minimum(reached, plan.allowed)
     return within
 
 
-def _reach_common(plan: Plan, probability: float) -> Array:
-    reached = (plan.probabilities >= probability).sum(axis=1)
-    within: Array = np.minimum(reached, plan.allowed)
-    return within
-
-
-def _pooled_cut(plan: Plan, objective: Objective) -> float:
+def _best_for_pooled(plan: Plan, objective: Objective) -> float:
     """The cut with the best expected pooled counts: it is the cut of the score that it reaches."""
     if not isinstance(objective.metric, LinearFractional):
         raise ValueError(
@@ -209,10 +271,10 @@ def _pooled_cut(plan: Plan, objective: Objective) -> float:
     return float(probabilities[order[int(np.argmax(scores))]])
 
 
-def _best_common(data: LabelledScores, plan: Plan, objective: Objective) -> float:
+def _best_for_rows(data: LabelledScores, plan: Plan, objective: Objective) -> float:
     """One cut for all labels has little to overfit: the best on the data given, by rows."""
     table = np.concatenate([plan.probabilities, np.full((plan.bands.n_labels, 1), -np.inf)], axis=1)
-    ascending = plan.bands.edges[::-1]
+    ascending = plan.bands.edges[0, ::-1]  # the same for all labels
 
     def look_up(scores: Array, label: Array) -> Array:
         band = len(ascending) - np.searchsorted(ascending, scores, side="right")
@@ -228,7 +290,12 @@ def _best_common(data: LabelledScores, plan: Plan, objective: Objective) -> floa
 
 
 def _share_by_cross_fitting(
-    data: LabelledScores, bands: Bands, prior: Prior, worth: float, objective: Objective
+    data: LabelledScores,
+    bands: Bands,
+    doubtful: Array,
+    prior: Prior,
+    worth: float,
+    objective: Objective,
 ) -> float:
     """How much of its own cut a label should follow: the mean of what new rows do not refuse.
 
@@ -238,12 +305,15 @@ def _share_by_cross_fitting(
     some = bands.support > 0
     folds, repeats = min(_FOLDS, data.n_rows), _REPEATS if some.sum() < _MANY_LABELS else 1
     counts = np.zeros((2, len(_SHARES), bands.n_labels))
-    for repeat in range(repeats if folds > 1 else 0):
+    if folds < 2 or not some.any():
+        return 1.0
+    scale = scale_of_weights(data)
+    for repeat in range(repeats):
         fold = np.random.default_rng(repeat).permutation(data.n_rows) % folds
         for k in range(folds):
-            held = count_bands(_take_rows(data, np.flatnonzero(fold == k)), bands.edges)
+            held = count_bands(_take_rows(data, np.flatnonzero(fold == k)), bands.edges, scale)
             rest = bands.without(held)
-            plan = _plan(rest, calibrate(rest, prior), worth, objective, capped=True)
+            plan = _plan(rest, calibrate(rest, prior), worth, objective, doubtful)
             counts += np.stack([_judge(held, _reach(plan, share)) for share in _SHARES], axis=1)
     hits, predicted = counts[:, :, some] / repeats
     values = objective(hits, predicted, bands.support[some], bands.total)

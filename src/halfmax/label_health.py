@@ -7,12 +7,13 @@ import numpy.typing as npt
 from scipy.special import ndtr, xlogy
 
 from halfmax._inputs import LabelledScores
+from halfmax.bands import scale_of_weights
 from halfmax.staircase import Staircase
 
 Array = npt.NDArray[Any]
 
 FLOOD_SHARE, FLOOD_TIMES = 0.05, 10.0  # of the rows, and times the label's base rate
-_SURE = 3.0  # standard deviations
+_SURE, _DOUBT = 3.0, 2.0  # standard deviations
 _FALSE_DISCOVERIES = 0.05
 _ROUNDING = 1e-9
 _FEW = 10  # positives; with fewer a sum of ranks is not yet normal
@@ -26,12 +27,16 @@ def floods(predicted: Array, positives: Array, total: Array | float) -> Array:
     return flooding
 
 
-def most_predicted(positives: Array, total: float) -> Array:
+def most_predicted(positives: Array, total: float, doubtful: Array | bool = False) -> Array:
     """How many rows a label may be predicted for, so that it will not flood as many new rows.
 
-    Both the threshold's place and the new rows vary by chance: k now may be k + 3 sqrt(2 k) then.
+    Both the data given and new rows vary by chance: k predicted now may be k + 3 sqrt(2 k) then.
+    Positives may be here by luck: one standard deviation of them is not counted on, and two of a
+    `doubtful` label, which has not been shown to be informative.
     """
-    limit = np.maximum(FLOOD_SHARE * total, FLOOD_TIMES * positives)
+    less = np.where(doubtful, _DOUBT, 1.0) * np.sqrt(positives)
+    sure = np.maximum(positives - less, 0.0)
+    limit = np.maximum(FLOOD_SHARE * total, FLOOD_TIMES * sure)
     root = (np.sqrt(2.0 * _SURE**2 + 4.0 * limit) - _SURE * np.sqrt(2.0)) / 2.0
     most: Array = root**2
     return most
@@ -43,9 +48,9 @@ def uninformative(data: LabelledScores) -> Array:
     Either test below may show it, so their chances are doubled. The number of labels is allowed
     for: among those called informative, 5 % at most are expected not to be (Benjamini, Hochberg).
     """
-    stairs = Staircase.of_checked(_weighing_as_many(data))
     from scipy.stats import false_discovery_control  # takes long to import, and few need it
 
+    stairs = Staircase.of_checked(_weighing_as_many(data))
     chance = np.minimum(2.0 * np.minimum(chance_of_score(stairs), chance_of_ranks(stairs)), 1.0)
     tested = stairs.positives > 0
     flagged = np.ones(stairs.n_labels, np.bool_)
@@ -58,8 +63,7 @@ def _weighing_as_many(data: LabelledScores) -> LabelledScores:
     """The same data with weights that add up to as many rows as they are worth (Kish)."""
     if data.weights is None:
         return data
-    weights = data.weights / data.weights.max()
-    return data._replace(weights=weights * weights.sum() / (weights**2).sum())
+    return data._replace(weights=data.weights * scale_of_weights(data))
 
 
 def chance_of_score(stairs: Staircase) -> npt.NDArray[np.float64]:

@@ -17,14 +17,14 @@ the labels have here; the chance that such a one is hit, where `tp` of `a` were 
 ``tp / (a + 1)``; new false positives follow the old ones.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
 from halfmax._jit import kernel
-from halfmax.metrics import LinearFractional, Objective
+from halfmax.metrics import LinearFractional, Metric, Objective
 from halfmax.micro import NOBODY
 from halfmax.reciprocal import exponential_sum
 from halfmax.resampling import Worth, without_nan
@@ -33,6 +33,7 @@ from halfmax.staircase import Staircase
 Array = npt.NDArray[Any]
 
 MANY = 20  # positives from which on the bootstrap errs less than leaving one out
+_FEW, _PLENTY = 10.0, 40.0  # between these both are mixed: a sharp border would select the lucky
 _SHAPES = np.geomspace(1e-3, 1e6, 400)  # of the gamma law, from very uneven labels to equal ones
 _CASES_AT_ONCE = 1 << 14
 
@@ -75,7 +76,7 @@ def of_each_label(stairs: Staircase, objective: Objective, fewer_than: float = n
     chosen = chosen_without_positive(stairs, objective)
     copies = stairs.rises(stairs.true_positives)
     asked = stairs.positives < fewer_than
-    if isinstance(metric, LinearFractional) and _is_share_of_hits(metric):
+    if is_share_of_hits(metric):
         hit = np.flatnonzero((chosen >= np.arange(len(chosen))) & asked[column])
         worth = _expected_of_hits(stairs, metric, column[hit], chosen[hit])
         add = np.bincount(column[hit], copies[hit] * worth, stairs.n_labels)
@@ -85,6 +86,18 @@ def of_each_label(stairs: Staircase, objective: Objective, fewer_than: float = n
     else:
         expected, squares = _as_they_are(stairs, objective, chosen, copies)
     return LeftOut(*(np.where(asked, part, np.nan) for part in (expected, squares)))
+
+
+def part_of_bootstrap(positives: Array) -> Array:
+    """How much of a label's estimate should be the bootstrap's: none if few, all if plenty."""
+    return np.clip((np.asarray(positives) - _FEW) / (_PLENTY - _FEW), 0.0, 1.0)
+
+
+def chance_of_none(positives: Array) -> Array:
+    """How likely each label has no positive in new data of this size."""
+    shape, rate = _law_of_frequencies(positives)
+    none: Array = ((rate + 1.0) / (rate + 2.0)) ** (shape + positives)
+    return none
 
 
 def chosen_without_positive(stairs: Staircase, worth_of: Worth) -> Array:
@@ -114,8 +127,10 @@ def _chosen(stairs: Staircase, worth_of: Worth, positive: int) -> Array:
     return chosen
 
 
-def _is_share_of_hits(metric: LinearFractional) -> bool:
+def is_share_of_hits(metric: Metric) -> TypeGuard[LinearFractional]:
     """Whether each hit adds the same to the metric and nothing else does: F-beta, Jaccard."""
+    if not isinstance(metric, LinearFractional):
+        return False
     (_, *others), (per_hit, _, _, per_rest) = metric.parts
     return not any(others) and per_hit > 0 and per_rest == 0
 

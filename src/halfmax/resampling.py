@@ -99,9 +99,11 @@ def resample(steps: Steps, worth_of: Worth, runs: int, rng: np.random.Generator)
         if (blocks.high - blocks.low == 1).all():
             break
         blocks = _halve(blocks, steps, rng)
-    step = np.full(runs * n_labels, len(steps.hits))
+    unfound = len(steps.hits)
+    step = np.full(runs * n_labels, unfound)
     np.minimum.at(step, blocks.run, blocks.low)
-    step = np.where(nobody >= best, NOBODY, step - np.tile(steps.offsets[:-1], runs))
+    none = (nobody >= best) | (step == unfound)
+    step = np.where(none, NOBODY, step - np.tile(steps.offsets[:-1], runs))
     return Replicates(step.reshape(runs, n_labels), best.reshape(runs, n_labels))
 
 
