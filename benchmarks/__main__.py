@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import halfmax as hm
-from benchmarks import curse, data, deciding, peers
+from benchmarks import assessing, curse, data, deciding, guarding, peers
 from benchmarks.measure import fresh_process, peak_extra_bytes, seconds
 
 HERE = Path(__file__).parent
@@ -199,6 +199,10 @@ def report():
     yield from decision_report()
     yield "\n## The winner's curse\n"
     yield from speed_table(curse.rows())
+    yield "\n## What new data will show\n"
+    yield from speed_table(assessing.rows())
+    yield "\n## Guards"
+    yield from guarding.report()
     yield "\n## Start\n\n| what | seconds |\n|---|---|"
     for name, took in start_rows():
         yield f"| {name} | {took:.2f} |"

@@ -54,7 +54,10 @@ def assess(
     -----
     Labels with few positives are judged by leaving each positive out, labels with many by the
     Poisson bootstrap; `average="samples"` and shared thresholds by ten-fold cross-fitting. Rows are
-    taken to be independent draws of one source, as new rows will be.
+    taken to be independent draws of one source, as new rows will be. Tested most for F-beta and
+    Jaccard; other metrics of rare labels are judged more roughly. Thresholds tried are scores of
+    positives, so for a classifier that hardly errs the threshold's interval is that of the lowest
+    positive and can lie wholly above the best threshold.
 
     Examples
     --------

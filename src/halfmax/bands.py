@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 _POSITIVES_PER_BAND = 4
 _MOST_BANDS, _FEWEST_BANDS = 512, 16
 _USUAL_CELLS, _MOST_CELLS = 1 << 19, 1 << 22  # labels x bands; more only for up to 64 bands
-_ENOUGH = 8  # bands in which a label's positives should lie, if they have so many scores
+_ENOUGH = 16  # bands in which a label's positives should lie, if they have so many scores
 
 
 class Bands(NamedTuple):
@@ -88,7 +88,7 @@ def on_their_own_scale(data: LabelledScores, bands: Bands) -> Array:
     """
     columns, scores, _ = positive_entries(data)
     grid = Grid.from_entries(columns, scores, data.n_labels)
-    wanted = np.minimum(np.diff(grid.offsets), min(_ENOUGH, bands.edges.shape[1]))
+    wanted = np.minimum(np.diff(grid.offsets), min(_ENOUGH, bands.edges.shape[1] // 2))
     return np.flatnonzero(2 * (bands.positives > 0).sum(axis=1) < wanted)
 
 

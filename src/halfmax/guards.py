@@ -81,6 +81,8 @@ def guarded_thresholds(
     data: LabelledScores, average: str, objective: Objective, guard: Guard
 ) -> npt.NDArray[np.float64]:
     """The thresholds of the calibrating guards."""
+    if data.weights is not None:  # what weighs nothing draws no edges either
+        data = _take_rows(data, np.flatnonzero(data.weights))
     bands = count_bands(data, common_edges(data))
     if average != "macro" and not data.is_binary:
         return _cut_at_one_place(data, bands, average, objective, guard)
@@ -143,18 +145,13 @@ def _cut_at_one_place(
 
 
 def _teachers(bands: Bands) -> Array:
-    """All labels, or so many that what they have in common is well known, half with positives."""
+    """All labels, or so many that what they share is well known, half or more with positives."""
     if bands.n_labels <= _TEACHERS:
         return np.arange(bands.n_labels)
-    rng = np.random.default_rng(0)
-    live, dead = (rng.permutation(np.flatnonzero(kind)) for kind in _live_and_dead(bands))
-    live = live[: max(_TEACHERS // 2, _TEACHERS - len(dead))]
-    return np.sort(np.append(live, dead[: _TEACHERS - len(live)]))
-
-
-def _live_and_dead(bands: Bands) -> tuple[Array, Array]:
-    live = bands.support > 0
-    return live, ~live
+    rng, live = np.random.default_rng(0), bands.support > 0
+    some, empty = rng.permutation(np.flatnonzero(live)), rng.permutation(np.flatnonzero(~live))
+    some = some[: max(_TEACHERS // 2, _TEACHERS - len(empty))]
+    return np.sort(np.append(some, empty[: _TEACHERS - len(some)]))
 
 
 def _doubtful(data: LabelledScores, guard: Guard) -> Array | None:

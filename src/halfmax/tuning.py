@@ -67,8 +67,10 @@ def tune(
         - ``"auto"``, recommended: labels lend each other strength (pooled calibration, an intercept
           and a slope for each label shrunk to the others), a label's own counts are weighed against
           that, how far cuts may differ is found by cross-fitting, and no label floods;
-        - ``"calibrated"``: the pooled calibration alone, then half of the best expected F;
+        - ``"calibrated"``: the pooled calibration alone, then half of the best expected F; it may
+          flood, and trusts that labels have scores of similar shapes;
         - ``"smooth"``: the label's own counts alone, made to fall, and a threshold between scores;
+          it may flood;
         - ``"fbr"`` or ``"fbr:0.2"``: a label whose best F is below 0.1, or 0.2, gets its highest
           score as threshold (macro only);
         - ``"never"``: labels that are uninformative or flood, see `diagnose`, are not predicted.
