@@ -413,3 +413,45 @@ def test_inputs_are_not_changed():
 def test_f_beta_objects_are_metrics():
     y, s = binary(200, 0.3, 1.0)
     same(hm.assess(y, s, "f2", n_resamples=20), hm.assess(y, s, FBeta(2), n_resamples=20))
+
+
+def labels_alike(positives, n_rows=2000, n_labels=300, apart=2.5, seed=0):
+    """Two draws of labels with so many positives on average."""
+    rng = np.random.default_rng(seed)
+    for _ in range(2):
+        y = rng.random((n_rows, n_labels)) < positives / n_rows
+        yield y.astype(int), rng.normal(size=y.shape) + apart * y
+
+
+@compiled
+@pytest.mark.parametrize("positives", [15, 20, 30])
+def test_few_and_many_positives_meet_without_a_step(positives):
+    here, (truth, scores) = labels_alike(positives)
+    a = hm.assess(*here, n_resamples=100)
+    shown = hm.score(truth, a.thresholds.predict(scores))
+    assert a.expected_score == pytest.approx(shown, rel=0.06)
+    assert a.optimism > 0.5 * (a.score - shown)
+
+
+@compiled
+@pytest.mark.parametrize("zero_division", [1.0, 0.5, np.nan])
+def test_labels_that_will_be_empty_are_allowed_for(zero_division):
+    here, (truth, scores) = labels_alike(1.0, n_labels=1000)
+    a = hm.assess(*here, n_resamples=50, zero_division=zero_division)
+    shown = hm.score(truth, a.thresholds.predict(scores), zero_division=zero_division)
+    assert abs(a.expected_score - shown) < 0.15 * abs(a.score - shown)
+
+
+def test_accuracy_varies_also_where_nobody_is_predicted():
+    rng = np.random.default_rng(0)
+    y = (rng.random(1000) < 0.05).astype(int)
+    a = hm.assess(y, rng.normal(size=1000), "accuracy", n_resamples=100)
+    low, high = a.score_interval
+    assert low <= a.score <= high
+    assert 0.02 < high - low < 0.05
+
+
+def test_replicates_in_which_no_positive_can_be_reached():
+    scores = [-np.inf, -0.7, -np.inf, -0.6, 0.0, -np.inf]
+    a = hm.assess([1, 1, 1, 0, 0, 0], scores, "precision", zero_division=np.nan, n_resamples=300)
+    assert a.threshold_interval[1] == np.inf

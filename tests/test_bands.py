@@ -102,14 +102,14 @@ def test_bands_of_parts_of_the_rows_add_up():
 
 @pytest.mark.parametrize("kind", uneven_weights(1))
 def test_bands_of_parts_of_weighted_rows_add_up_and_are_never_negative(kind):
-    y, s = draw(1)
-    weights = uneven_weights(400)[kind]
+    y, s = draw(1, n=150)
+    weights = uneven_weights(150)[kind]
     data = read(y, s, weights)
     scale = bands.scale_of_weights(data)
     whole = bands.count_bands(data, bands.common_edges(data))
     assert whole.total == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
     for k in range(5):
-        held = np.arange(400) % 5 == k
+        held = np.arange(150) % 5 == k
         parts = [
             bands.count_bands(read(y[some], s[some], weights[some]), whole.edges, scale)
             for some in (held, ~held)
@@ -138,7 +138,7 @@ def test_thresholds_predict_the_bands_that_they_reach():
 
 
 def test_labels_on_a_scale_of_their_own_are_found():
-    y, s = draw(3, n=2000, base=0.1)
+    y, s = draw(3, n=600, base=0.2)
     assert not len(bands.on_their_own_scale(read(y, s), count(y, s)))
     s[:, 4] = 1e-6 * s[:, 4] - 3.0
     s[:, 11] += 50.0
@@ -151,6 +151,6 @@ def test_labels_on_a_scale_of_their_own_are_found():
 
 
 def test_labels_with_few_different_scores_are_on_the_common_scale():
-    y, s = draw(3, n=2000, base=0.1)
+    y, s = draw(3, n=600, base=0.2)
     s = np.floor(3 * s)
     assert not len(bands.on_their_own_scale(read(y, s), count(y, s)))

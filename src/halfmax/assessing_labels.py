@@ -60,7 +60,7 @@ def judge(case: Case) -> Judgement:
         return _judge_pooled(case, stairs)
     found = _resample(case, stairs, case.objective)
     tuned = case.tuned.label_scores
-    left = leave_one_out.of_each_label(stairs, case.objective)
+    left = leave_one_out.of_each_label(stairs, case.objective, leave_one_out.PLENTY + 1)
     expected, unsure = _expected_of_labels(case, stairs, found, left.expected)
     of_label = np.minimum(expected, tuned)
     counts = error_bars.with_score(case.objective, case.counts, of_label)
@@ -71,7 +71,7 @@ def judge(case: Case) -> Judgement:
     if not case.data.is_binary:
         apart = error_bars.variance(case.objective, counts) + unsure**2
         part = leave_one_out.part_of_bootstrap(stairs.positives)
-        variances = part * apart + (1.0 - part) * left.squares
+        variances = part * apart + np.where(part < 1.0, (1.0 - part) * left.squares, 0.0)
         common = _LEFT / _UNSURE * mean_of_known(unsure)
         whole = _mean_of_labels(case, expected, variances, bounded)
         whole = whole.less_sure_by(np.asarray(common))

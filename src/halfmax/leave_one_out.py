@@ -33,7 +33,7 @@ from halfmax.staircase import Staircase
 Array = npt.NDArray[Any]
 
 MANY = 20  # positives from which on the bootstrap errs less than leaving one out
-_FEW, _PLENTY = 10.0, 40.0  # between these both are mixed: a sharp border would select the lucky
+FEW, PLENTY = 10.0, 40.0  # between these both are mixed: a sharp border would select the lucky
 _SHAPES = np.geomspace(1e-3, 1e6, 400)  # of the gamma law, from very uneven labels to equal ones
 _CASES_AT_ONCE = 1 << 14
 
@@ -90,7 +90,7 @@ def of_each_label(stairs: Staircase, objective: Objective, fewer_than: float = n
 
 def part_of_bootstrap(positives: Array) -> Array:
     """How much of a label's estimate should be the bootstrap's: none if few, all if plenty."""
-    return np.clip((np.asarray(positives) - _FEW) / (_PLENTY - _FEW), 0.0, 1.0)
+    return np.clip((np.asarray(positives) - FEW) / (PLENTY - FEW), 0.0, 1.0)
 
 
 def chance_of_none(positives: Array) -> Array:
