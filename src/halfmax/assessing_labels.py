@@ -19,7 +19,8 @@ from halfmax._progress import Progress
 from halfmax._threads import map_blocks, spans
 from halfmax.assessment import Case, Judgement
 from halfmax.metrics import LinearFractional, Objective
-from halfmax.resampling import FIRST_BLOCKS, Replicates, Steps, Worth, resample, without_nan
+from halfmax.micro import Worth
+from halfmax.resampling import FIRST_BLOCKS, Replicates, Steps, resample, without_nan
 from halfmax.scoring import mean_of_known
 from halfmax.staircase import Staircase
 
@@ -154,7 +155,7 @@ def _kept(stairs: Staircase, chosen: Array, counts: Array) -> Array:
 def _pooled_worth(objective: Objective, reached: float) -> Worth:
     """What a label's step is worth beside the pooled score; nobody is worth 0."""
     assert isinstance(objective.metric, LinearFractional)
-    (hit_n, predicted_n), (hit_d, predicted_d) = map(micro._slopes, objective.metric.parts)
+    (hit_n, predicted_n), (hit_d, predicted_d) = map(micro.slopes, objective.metric.parts)
     reached = 0.0 if np.isnan(reached) else reached
     per_hit, per_prediction = hit_n - reached * hit_d, predicted_n - reached * predicted_d
 

@@ -25,9 +25,9 @@ from scipy import special
 
 from halfmax._jit import kernel
 from halfmax.metrics import LinearFractional, Metric, Objective
-from halfmax.micro import NOBODY
+from halfmax.micro import NOBODY, Worth
 from halfmax.reciprocal import exponential_sum
-from halfmax.resampling import Worth, without_nan
+from halfmax.resampling import without_nan
 from halfmax.staircase import Staircase
 
 Array = npt.NDArray[Any]

@@ -98,7 +98,7 @@ def pooled_worth(stairs: Staircase, worth_of: Worth, step: Array) -> float:
 
 
 def _dinkelbach(stairs: Staircase, metric: LinearFractional) -> Array:
-    (hit_n, predicted_n), (hit_d, predicted_d) = map(_slopes, metric.parts)
+    (hit_n, predicted_n), (hit_d, predicted_d) = map(slopes, metric.parts)
     offsets = stairs.grid.offsets
     step = np.full(stairs.n_labels, NOBODY)
     numerator, denominator = _pooled_parts(stairs, metric, step)
@@ -242,7 +242,7 @@ def _last_of_equals(scores: Array) -> Array:
     return np.append(scores[1:] != scores[:-1], True)[: len(scores)]
 
 
-def _slopes(weights: Coefficients) -> tuple[float, float]:
+def slopes(weights: Coefficients) -> tuple[float, float]:
     """What a weighted sum of tp, fp, fn, tn gains for each hit and for each prediction."""
     tp, fp, fn, tn = weights
     return tp - fp - fn + tn, fp - tn

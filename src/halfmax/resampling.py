@@ -9,17 +9,15 @@ ceiling. Only blocks whose ceiling reaches the floor are halved, and given its s
 half is binomial, until single steps are left. Nothing is approximated.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from halfmax.micro import NOBODY
+from halfmax.micro import NOBODY, Worth
 from halfmax.staircase import Staircase
 
 Array = npt.NDArray[Any]
-Worth = Callable[[Any, Any, Any, Any], Array]  # of tp, predicted, positives and total
 
 FIRST_BLOCKS = 64  # of a label, at most
 
