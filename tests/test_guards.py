@@ -66,7 +66,7 @@ def test_never_does_not_predict_labels_that_flood_or_tell_nothing(case, average)
 def test_highest_scores_of_sparse_and_dense():
     s = np.array([[0.5, -INF, -1.0], [0.25, -INF, -INF]])
     for scores in (s, to_sparse(s)):
-        assert_array_equal(guards.highest_scores(read(np.zeros((2, 3)), scores)), [0.5, INF, -1.0])
+        assert_array_equal(guards._highest_scores(read(np.zeros((2, 3)), scores)), [0.5, INF, -1.0])
 
 
 # Every guard, whatever comes.

@@ -68,6 +68,18 @@ class LabelledScores(NamedTuple):
     def n_labels(self) -> int:
         return 1 if self.is_binary else int(self.scores.shape[1])
 
+    def of_rows(self, rows: Array) -> "LabelledScores":
+        """Some of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return self._replace(truth=self.truth[rows], scores=self.scores[rows], weights=weights)
+
+    def of_labels(self, columns: Array) -> "LabelledScores":
+        """Some of the labels, without their names."""
+        if len(columns) == self.n_labels:
+            return self
+        truth, scores = self.truth[:, columns], self.scores[:, columns]
+        return self._replace(truth=truth, scores=scores, labels=None)
+
     @property
     def total(self) -> float | int:
         """The number of rows, or what they weigh."""

@@ -1,8 +1,9 @@
 """The other half of the gate: options, each checked against its rule."""
 
 import math
+import re
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,15 @@ from halfmax._errors import spell_out
 Labels = tuple[Hashable, ...]
 AVERAGES = ("macro", "micro", "samples")
 _MOST_ITEMS = 1 << 62
+_GUARDS = ("fbr", "smooth", "calibrated", "never", "auto")
+_FBR = re.compile(r"fbr:(\d*\.?\d+|\d+\.)", re.ASCII)
+
+
+class Guard(NamedTuple):
+    """The name of a guard, and the F below which ``"fbr"`` lifts a threshold."""
+
+    name: str
+    floor: float = 0.1
 
 
 def check_labels(labels: Iterable[Hashable], n_labels: int) -> Labels:
@@ -153,3 +163,19 @@ def match_labels(known: Labels, given: Labels, known_as: str, given_as: str) -> 
         parts += [f"missing from {known_as}: {spell_out(extra)}"] if extra else []
         raise ValueError(f"label names of {known_as} and {given_as} differ: {'; '.join(parts)}")
     return [where[label] for label in given]
+
+
+def check_guard(guard: Any) -> Guard | None:
+    """The guard of that name; ``"fbr:0.2"`` carries its parameter."""
+    if guard is None:
+        return None
+    if isinstance(guard, str):
+        if guard in _GUARDS:
+            return Guard(guard)
+        match = _FBR.fullmatch(guard)
+        if match and 0.0 <= float(match[1]) <= 1.0:
+            return Guard("fbr", float(match[1]))
+    raise ValueError(
+        "guard must be None, 'auto' (recommended), 'calibrated', 'smooth', 'never', 'fbr' or "
+        f"'fbr:<F from 0 to 1>' such as 'fbr:0.2'; got {guard!r:.60}"
+    )

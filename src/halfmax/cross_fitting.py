@@ -72,8 +72,7 @@ def _predict_unseen(case: Case, folds: int, told: Progress) -> Any:
         seen = np.flatnonzero(fold != number)
         thresholds = np.full(data.n_labels, np.inf)
         if len(seen):
-            part = data._replace(truth=data.truth[seen], scores=data.scores[seen])
-            thresholds = _tuned(case, part)
+            thresholds = _tuned(case, data.of_rows(seen))
         unseen = data.scores[np.flatnonzero(fold == number)]
         return sparse.csr_array(_apply.predict(unseen, thresholds), dtype=np.float64)
 

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from halfmax._errors import OptimismWarning, spell_out
 from halfmax._inputs import LabelledScores
+from halfmax._options import Guard
 from halfmax.choosing import Choice
-from halfmax.guards import Guard
 from halfmax.label_health import floods
 from halfmax.leave_one_out import MANY, of_each_label
 from halfmax.metrics import Objective

@@ -134,10 +134,7 @@ def _half_max(objective: Objective, scores: Array) -> Array:
     """Where calibrated probabilities would have their best threshold; NaN if no law says."""
     if not isinstance(objective.metric, LinearFractional):
         return np.full(len(scores), np.nan)
-    a, b, c, d = objective.metric.cut
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cut: Array = np.asarray((a + b * scores) / (c + d * scores))
-    return cut
+    return objective.metric.plug_in(scores)
 
 
 def _may_be_probabilities(data: LabelledScores) -> bool:

@@ -6,7 +6,6 @@ follow the half-max theorem: a label predicts down to the band where its probabi
 half of the best F1 that is expected of it (the matching cut for other metrics).
 """
 
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from scipy.special import expit, logit
 
 from halfmax import shared
 from halfmax._inputs import LabelledScores
+from halfmax._options import Guard
 from halfmax.bands import (
     Bands,
     common_edges,
@@ -24,16 +24,13 @@ from halfmax.bands import (
     scale_of_weights,
 )
 from halfmax.calibration import Prior, calibrate, falling_rates, learn_prior
+from halfmax.choosing import Choice, choose, count_at
 from halfmax.expected_scores import expected_scores
-from halfmax.label_health import most_predicted, uninformative
+from halfmax.label_health import floods, most_predicted, uninformative
 from halfmax.metrics import LinearFractional, Objective
 
 Array = npt.NDArray[Any]
 
-CALIBRATING = ("smooth", "calibrated", "auto")
-_NAMES = ("fbr", "smooth", "calibrated", "never", "auto")
-_FBR = re.compile(r"fbr:(\d*\.?\d+|\d+\.)", re.ASCII)
-_USUAL_FBR = 0.1
 _ROUNDING = 1e-9
 _EMPTY = 1e-6  # the weight of a band without rows: it keeps the model's probability
 _LEAST_WORTH, _MOST_WORTH = 100.0, 1e9  # of the model, in positives
@@ -41,29 +38,6 @@ _TEACHERS = 4096  # labels; more of them would not make the prior any better kno
 _FOLDS, _REPEATS, _MANY_LABELS = 5, 3, 1000
 _SHARES = np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5])  # of a label's own cut against the shared one
 _COMMON_CUTS = np.linspace(-8.0, 3.0, 111)  # logits
-
-
-class Guard(NamedTuple):
-    """The name of a guard, and the F below which ``"fbr"`` lifts a threshold."""
-
-    name: str
-    floor: float = _USUAL_FBR
-
-
-def find_guard(guard: Any) -> Guard | None:
-    """The guard of that name; ``"fbr:0.2"`` carries its parameter."""
-    if guard is None:
-        return None
-    if isinstance(guard, str):
-        if guard in _NAMES:
-            return Guard(guard)
-        match = _FBR.fullmatch(guard)
-        if match and 0.0 <= float(match[1]) <= 1.0:
-            return Guard("fbr", float(match[1]))
-    raise ValueError(
-        "guard must be None, 'auto' (recommended), 'calibrated', 'smooth', 'never', 'fbr' or "
-        f"'fbr:<F from 0 to 1>' such as 'fbr:0.2'; got {guard!r:.60}"
-    )
 
 
 class Plan(NamedTuple):
@@ -77,12 +51,27 @@ class Plan(NamedTuple):
     allowed: Array  # (labels,), how many bands may be predicted at most
 
 
+def choose_guarded(
+    data: LabelledScores, average: str, objective: Objective, guard: Guard
+) -> Choice:
+    """The thresholds of any guard, and the counts that they give."""
+    if guard.name not in ("fbr", "never"):
+        objective.require_monotone(np.array([data.n_rows // 2]), np.array([data.n_rows]))
+        return count_at(data, guarded_thresholds(data, average, objective, guard))
+    naive = choose(data, average, True, objective)
+    if guard.name == "fbr":
+        low = objective(*naive.counts) < guard.floor
+        return count_at(data, np.where(low, _highest_scores(data), naive.thresholds))
+    flagged = floods(naive.predicted, naive.positives, naive.total) | uninformative(data)
+    return count_at(data, np.where(flagged, np.inf, naive.thresholds))
+
+
 def guarded_thresholds(
     data: LabelledScores, average: str, objective: Objective, guard: Guard
 ) -> npt.NDArray[np.float64]:
     """The thresholds of the calibrating guards."""
     if data.weights is not None:  # what weighs nothing draws no edges either
-        data = _take_rows(data, np.flatnonzero(data.weights))
+        data = data.of_rows(np.flatnonzero(data.weights))
     bands = count_bands(data, common_edges(data))
     if average != "macro" and not data.is_binary:
         return _cut_at_one_place(data, bands, average, objective, guard)
@@ -90,10 +79,10 @@ def guarded_thresholds(
     if data.is_binary or not len(alone):
         return _pooled_thresholds(data, bands, objective, guard)
     thresholds = np.empty(data.n_labels)
-    thresholds[alone] = _own_thresholds(_take_labels(data, alone), objective, guard)
+    thresholds[alone] = _own_thresholds(data.of_labels(alone), objective, guard)
     rest = np.setdiff1d(np.arange(data.n_labels), alone)
     if len(rest):
-        part = _take_labels(data, rest)
+        part = data.of_labels(rest)
         bands = count_bands(part, common_edges(part))
         thresholds[rest] = _pooled_thresholds(part, bands, objective, guard)
     return thresholds
@@ -111,7 +100,7 @@ def _pooled_thresholds(
     worth, doubtful = _worth(bands, model, guard), _doubtful(data, guard)
     share = 1.0
     if doubtful is not None and bands.n_labels > 1:
-        lesson = _take_labels(data, teachers), bands.of_labels(teachers), doubtful[teachers]
+        lesson = data.of_labels(teachers), bands.of_labels(teachers), doubtful[teachers]
         share = _share_by_cross_fitting(*lesson, prior, worth, objective)
     return bands.thresholds(_reach(_plan(bands, model, worth, objective, doubtful), share))
 
@@ -222,12 +211,11 @@ def _plan(
 def _cut_of(objective: Objective, best: Array, probabilities: Array, scores: Array) -> Array:
     """The logit of the probability down to which each label predicts: half of its best F1."""
     if isinstance(objective.metric, LinearFractional):
-        a, b, c, d = objective.metric.cut
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cut = (a + b * best) / (c + d * best)
+        cut = objective.metric.plug_in(best)
     else:  # no such law: the probability of the best band
         cut = probabilities[np.arange(len(scores)), scores.argmax(axis=1)]
-    return logit(np.clip(np.nan_to_num(cut, nan=0.5), 1e-15, 1.0 - 1e-15))
+    inside: Array = np.clip(np.nan_to_num(cut, nan=0.5), 1e-15, 1.0 - 1e-15)
+    return np.asarray(logit(inside))
 
 
 def _common_cut(probabilities: Array, scores: Array) -> float:
@@ -308,7 +296,7 @@ def _share_by_cross_fitting(
     for repeat in range(repeats):
         fold = np.random.default_rng(repeat).permutation(data.n_rows) % folds
         for k in range(folds):
-            held = count_bands(_take_rows(data, np.flatnonzero(fold == k)), bands.edges, scale)
+            held = count_bands(data.of_rows(np.flatnonzero(fold == k)), bands.edges, scale)
             rest = bands.without(held)
             plan = _plan(rest, calibrate(rest, prior), worth, objective, doubtful)
             counts += np.stack([_judge(held, _reach(plan, share)) for share in _SHARES], axis=1)
@@ -330,7 +318,7 @@ def _judge(held: Bands, reached: Array) -> Array:
     return np.stack([(held.positives * inside).sum(axis=1), (held.rows * inside).sum(axis=1)])
 
 
-def highest_scores(data: LabelledScores) -> npt.NDArray[np.float64]:
+def _highest_scores(data: LabelledScores) -> npt.NDArray[np.float64]:
     """The highest score of each label; +inf where it has none that can be reached."""
     if isinstance(data.scores, np.ndarray):
         highest = data.scores.reshape(data.n_rows, -1).max(axis=0).astype(np.float64)
@@ -338,14 +326,3 @@ def highest_scores(data: LabelledScores) -> npt.NDArray[np.float64]:
         highest = np.full(data.n_labels, -np.inf)
         np.maximum.at(highest, data.scores.indices, data.scores.data)
     return np.where(highest > -np.inf, highest, np.inf)
-
-
-def _take_labels(data: LabelledScores, labels: Array) -> LabelledScores:
-    if len(labels) == data.n_labels:
-        return data
-    return data._replace(truth=data.truth[:, labels], scores=data.scores[:, labels], labels=None)
-
-
-def _take_rows(data: LabelledScores, rows: Array) -> LabelledScores:
-    weights = None if data.weights is None else data.weights[rows]
-    return data._replace(truth=data.truth[rows], scores=data.scores[rows], weights=weights)

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, xlogy
 
 from halfmax._inputs import LabelledScores
 from halfmax.bands import scale_of_weights
@@ -73,6 +72,8 @@ def chance_of_score(stairs: Staircase) -> npt.NDArray[np.float64]:
     rows. Without signal the number of positives among the first c is hypergeometric, and Hoeffding
     bounds its tail by ``exp(-c KL(k / c, a / n))``; the bounds of all k add up.
     """
+    from scipy.special import xlogy
+
     label = stairs.grid.columns
     hits, positives = stairs.true_positives, stairs.positives[label]
     total = np.maximum(stairs.total[label], 1e-300)
@@ -96,6 +97,8 @@ def chance_of_ranks(stairs: Staircase) -> npt.NDArray[np.float64]:
 
     Negatives tied with a positive count as above it, which errs on the side of no signal.
     """
+    from scipy.special import ndtr
+
     label = stairs.grid.columns
     above, new = stairs.predicted - stairs.true_positives, stairs.rises(stairs.true_positives)
     positives = stairs.positives.astype(np.float64)

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from halfmax._jit import kernel
 from halfmax.metrics import LinearFractional, Metric, Objective
@@ -160,10 +159,12 @@ def _expected_of_hits(
 
 def _law_of_frequencies(positives: Array) -> tuple[float, float]:
     """Shape and rate of the gamma law whose Poisson counts look most like these."""
+    from scipy.special import gammaln  # takes long to import, and most tunings need none of this
+
     count, labels = np.unique(positives, return_counts=True)
     mean = max(float(positives.mean()), 1e-9)
     shape, rate = _SHAPES[:, None], _SHAPES[:, None] / mean
-    likely = special.gammaln(count + shape) - special.gammaln(shape) - count * np.log1p(rate)
+    likely = gammaln(count + shape) - gammaln(shape) - count * np.log1p(rate)
     likely -= shape * np.log1p(1.0 / rate)
     best = np.argmax(likely @ labels)
     return float(_SHAPES[best]), float(_SHAPES[best]) / mean

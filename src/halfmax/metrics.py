@@ -125,6 +125,13 @@ class LinearFractional(Metric):
         (tp, fp, fn, tn), (tp_, fp_, fn_, tn_) = self.parts
         return tn - fp, fp_ - tn_, (tp - fn) - (fp - tn), (fp_ - tn_) - (tp_ - fn_)
 
+    def plug_in(self, score: Array) -> Array:
+        """The threshold that calibrated probabilities have where this score is the best."""
+        a, b, c, d = self.cut
+        with np.errstate(divide="ignore", invalid="ignore"):
+            threshold: Array = np.asarray((a + b * score) / (c + d * score))
+        return threshold
+
 
 class _KnownRatio(LinearFractional):
     monotone = True

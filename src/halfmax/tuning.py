@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax import _apply, _inputs, _options, guards
+from halfmax import _apply, _inputs, _options
 from halfmax._errors import HalfmaxWarning, spell_out
 from halfmax._inputs import LabelledScores
-from halfmax.choosing import Choice, choose, count_at
+from halfmax._options import Guard
+from halfmax.choosing import Choice, choose
 from halfmax.curse_warning import warn_of_curse
-from halfmax.label_health import floods, uninformative
 from halfmax.metrics import Metric, Objective, find_metric
 from halfmax.scoring import mean_of_known, score
 from halfmax.thresholds import Thresholds
@@ -95,7 +95,7 @@ def tune(
     """
     if not isinstance(per_label, (bool, np.bool_)):
         raise TypeError(f"per_label must be True or False; got {per_label!r}")
-    wanted = guards.find_guard(guard)
+    wanted = _options.check_guard(guard)
     objective = Objective(
         find_metric(metric),
         _options.check_zero_division(zero_division),
@@ -109,7 +109,9 @@ def tune(
         choice = choose(data, average, per_label, objective)
     else:
         _refuse_to_guard(data, average, per_label, objective, wanted)
-        choice = _guarded(data, average, objective, wanted)
+        from halfmax.guards import choose_guarded  # scipy.special would slow every first call
+
+        choice = choose_guarded(data, average, objective, wanted)
     if objective.floors:
         _warn_below_floors(data, average, choice, objective)
     tuned = result(data, average, per_label, objective, choice)
@@ -146,7 +148,7 @@ def refuse_what_cannot_be(
 
 
 def _refuse_to_guard(
-    data: LabelledScores, average: str, per_label: bool, objective: Objective, guard: guards.Guard
+    data: LabelledScores, average: str, per_label: bool, objective: Objective, guard: Guard
 ) -> None:
     if objective.floors:
         raise ValueError(
@@ -164,21 +166,6 @@ def _refuse_to_guard(
         raise ValueError(
             f"guard='fbr' is a rule for average='macro'; got average={average!r}: use 'auto'"
         )
-
-
-def _guarded(
-    data: LabelledScores, average: str, objective: Objective, guard: guards.Guard
-) -> Choice:
-    if guard.name in guards.CALIBRATING:
-        objective.require_monotone(np.array([data.n_rows // 2]), np.array([data.n_rows]))
-        return count_at(data, guards.guarded_thresholds(data, average, objective, guard))
-    naive = choose(data, average, True, objective)
-    if guard.name == "fbr":
-        low = objective(*naive.counts) < guard.floor
-        top = guards.highest_scores(data)
-        return count_at(data, np.where(low, top, naive.thresholds))
-    flagged = floods(naive.predicted, naive.positives, naive.total) | uninformative(data)
-    return count_at(data, np.where(flagged, np.inf, naive.thresholds))
 
 
 def _warn_below_floors(
