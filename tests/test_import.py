@@ -30,6 +30,14 @@ def test_tuning_arrays_needs_no_data_frame_library():
     assert run(program) == []
 
 
+def test_tuning_without_rare_labels_needs_no_special_functions():
+    program = (
+        "import sys, halfmax; halfmax.tune([0, 1] * 50, [0.1, 0.2] * 50); "
+        "print(*(n for n in ('scipy.special', 'halfmax.guards') if n in sys.modules))"
+    )
+    assert run(program) == []
+
+
 def test_dir_lists_the_public_names_before_they_are_used():
     assert set(hm.__all__) <= set(run("import halfmax; print(*dir(halfmax))"))
 
