@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import halfmax as hm
-from benchmarks import assessing, curse, data, deciding, guarding, peers
+from benchmarks import assessing, curse, data, deciding, estimating, guarding, peers
 from benchmarks.measure import fresh_process, peak_extra_bytes, seconds
 
 HERE = Path(__file__).parent
@@ -203,6 +203,8 @@ def report():
     yield from speed_table(assessing.rows())
     yield "\n## Guards"
     yield from guarding.report()
+    yield "\n## Inside scikit-learn"
+    yield from estimating.report()
     yield "\n## Start\n\n| what | seconds |\n|---|---|"
     for name, took in start_rows():
         yield f"| {name} | {took:.2f} |"

@@ -46,7 +46,7 @@ def tuned_threshold_cv(y_true: ArrayLike, y_score: ArrayLike) -> tuple[float, fl
         def fit(self, *_: Any) -> PassThrough:
             return self
 
-        def predict_proba(self, X: NDArray[Any]) -> NDArray[Any]:  # noqa: N803
+        def predict_proba(self, X: NDArray[Any]) -> NDArray[Any]:
             return np.column_stack([1 - X[:, 0], X[:, 0]])
 
     tuned = TunedThresholdClassifierCV(

@@ -685,3 +685,32 @@ def expected_of_hit(
             below = per_hit * (1 + h) + per_missed * (n - h) + per_false * np.arange(len(false))
             value += chance * share * (false / below).sum()
     return value
+
+
+# Rows dealt to parts.
+
+
+def dealt(truth: Any, shares: Any) -> list[int]:
+    """The part of each row: labels from the rarest on, rows in order, then rows without labels."""
+    truth = whole(truth)
+    rows, labels = range(len(truth)), range(len(truth[0]))
+    part_of: dict[int, int] = {}
+
+    def roomiest(own: list[int]) -> int:
+        """The part that lacks most of these rows; of several the one with most room, or first."""
+        lacks = [share * len(own) for share in shares]
+        room = [share * len(truth) for share in shares]
+        for row, part in part_of.items():
+            lacks[part] -= row in own
+            room[part] -= 1
+        return max(range(len(shares)), key=lambda part: (lacks[part], room[part]))
+
+    for j in sorted(labels, key=lambda j: sum(column(truth, j))):
+        own = [i for i in rows if truth[i][j]]
+        for i in own:
+            if i not in part_of:
+                part_of[i] = roomiest(own)
+    for i in rows:
+        if i not in part_of:
+            part_of[i] = roomiest(list(rows))
+    return [part_of[i] for i in rows]

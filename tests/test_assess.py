@@ -17,7 +17,17 @@ from test_curse import LIKELY, chance_of_equal_laws
 from test_real_scores import real  # noqa: F401
 
 import halfmax as hm
-from halfmax import _threads, leave_one_out, resampling
+from halfmax import (
+    _inputs,
+    _options,
+    _threads,
+    assessing,
+    assessing_labels,
+    cross_fitting,
+    leave_one_out,
+    resampling,
+    tuning,
+)
 from halfmax.metrics import FBeta, Objective, find_metric
 from halfmax.micro import NOBODY
 
@@ -190,10 +200,10 @@ def test_metrics_that_are_no_share_of_hits_are_served_too(metric):
 # The whole.
 
 
-def check(a, n_resamples):
+def check(a, n_resamples, guarded=False):
     low, high = a.score_interval
     assert low <= a.expected_score <= high
-    assert a.expected_score <= a.score + 1e-12
+    assert guarded or a.expected_score <= a.score + 1e-12
     assert a.optimism == a.score - a.expected_score
     assert a.resampled_scores.shape == (n_resamples,)
     size = len(a.thresholds.thresholds)
@@ -380,6 +390,16 @@ def test_real_scores_show_on_new_data_what_was_expected(real, average):  # noqa:
 
 
 @compiled
+def test_real_scores_show_what_was_expected_of_guarded_thresholds(real):  # noqa: F811
+    name, splits = real
+    if name == "mesh":
+        pytest.skip("eleven tunings of 2,616 labels take too long for a test")
+    a = hm.assess(*splits["tune"], guard="auto", n_resamples=1)
+    truth, scores = splits["test"]
+    assert a.expected_score == pytest.approx(hm.score(truth, a.thresholds.predict(scores)), rel=0.2)
+
+
+@compiled
 def test_a_hundred_thousand_labels_with_one_positive_each():
     m, n = 100_000, 500
     rng = np.random.default_rng(0)
@@ -455,3 +475,241 @@ def test_replicates_in_which_no_positive_can_be_reached():
     scores = [-np.inf, -0.7, -np.inf, -0.6, 0.0, -np.inf]
     a = hm.assess([1, 1, 1, 0, 0, 0], scores, "precision", zero_division=np.nan, n_resamples=300)
     assert a.threshold_interval[1] == np.inf
+
+
+# Weights and guards.
+
+AVERAGES = ["binary", "macro", "micro", "samples"]
+GUARDS = ["auto", "calibrated", "smooth", "never", "fbr", "fbr:0.3"]
+
+
+def some_labels(average, seed=0, n=80, n_labels=5):
+    rng = np.random.default_rng(seed)
+    y = (rng.random((n, n_labels)) < np.linspace(0.05, 0.4, n_labels)).astype(int)
+    s = np.round(rng.normal(size=y.shape) + 1.5 * y, 1)
+    return (y[:, -1], s[:, -1]) if average == "binary" else (y, s)
+
+
+def close(a, b):
+    assert a.expected_score == pytest.approx(b.expected_score)
+    assert_allclose(a.score_interval, b.score_interval)
+    assert_allclose(a.threshold_interval, b.threshold_interval)
+    assert_allclose(a.label_expected_scores, b.label_expected_scores)
+    assert_allclose(a.label_score_intervals, b.label_score_intervals)
+    assert_allclose(a.resampled_scores, b.resampled_scores)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_only_unequal_weights_matter(monkeypatch, average):
+    y, s = some_labels(average)
+    ones, twos = (
+        hm.assess(y, s, average=average, sample_weight=np.full(len(y), each)) for each in (1, 2)
+    )
+    close(ones, twos)
+    monkeypatch.setattr(assessing_labels, "can_judge", lambda _: False)
+    close(ones, hm.assess(y, s, average=average))
+
+
+def test_weights_as_given_matter_to_a_metric_that_is_no_ratio():
+    y, s = some_labels("macro")
+    ones, threes = (
+        hm.assess(y, s, GAIN, sample_weight=np.full(len(y), each)) for each in (1.0, 3.0)
+    )
+    assert threes.expected_score == pytest.approx(3 * ones.expected_score)
+    assert_allclose(threes.score_interval, 3 * np.array(ones.score_interval))
+
+
+@pytest.mark.parametrize("guard", [None, "auto", "never"])
+@pytest.mark.parametrize("average", AVERAGES)
+def test_rows_of_weight_zero_do_nothing(average, guard):
+    y, s = some_labels(average)
+    weights = np.random.default_rng(1).exponential(size=len(y))
+    options = {"average": average, "guard": guard, "n_resamples": 5}
+    more = np.concatenate([y, 1 - y]), np.concatenate([s, s + 0.33])
+    a = hm.assess(*more, sample_weight=np.append(weights, 0 * weights), **options)
+    same(a, hm.assess(y, s, sample_weight=weights, **options))
+
+
+# label_health.chance_of_score overflows, harmlessly, if all rows are positive by rounded weights.
+rounded_weights = pytest.mark.filterwarnings("ignore:overflow encountered in multiply")
+
+
+@rounded_weights
+@given(one_classifier(), metrics, st.sampled_from([None, *GUARDS]), st.sampled_from([0.0, 1.0]))
+def test_one_classifier_weighted_and_guarded(case, metric, guard, zero_division):
+    options = {"sample_weight": case.w, "guard": guard, "zero_division": zero_division}
+    a = hm.assess(case.y, case.s, metric, n_resamples=4, **options)
+    check(a, 4, guarded=guard is not None)
+    assert np.isfinite([a.expected_score, *a.score_interval, *a.resampled_scores]).all()
+    tuned = hm.tune(case.y, case.s, metric, **options)
+    assert (a.thresholds.threshold, a.score) == (tuned.threshold, tuned.score)
+
+
+@rounded_weights
+@pytest.mark.parametrize("guard", [None, *GUARDS])
+@pytest.mark.parametrize("average", ["macro", "micro", "samples"])
+@settings(max_examples=8)
+@given(many_labels(), metrics, forms)
+def test_many_labels_weighted_and_guarded(average, guard, case, metric, form):
+    if guard is not None and guard.startswith("fbr") and average != "macro":
+        return
+    options = {"metric": metric, "average": average, "sample_weight": case.w, "guard": guard}
+    a = hm.assess(case.y, case.s, n_resamples=3, **options)
+    check(a, 3, guarded=guard is not None)
+    assert np.isfinite([a.expected_score, *a.score_interval, *a.resampled_scores]).all()
+    again = sparse.csr_array(case.y), to_sparse(case.s, form)
+    close(a, hm.assess(*again, n_resamples=3, **options))
+    assert_array_equal(a.thresholds.thresholds, hm.tune(case.y, case.s, **options).thresholds)
+
+
+@given(many_labels(), metrics)
+@settings(max_examples=15)
+def test_one_weighted_threshold_for_all(case, metric):
+    for average in ("macro", "micro", "samples"):
+        options = {"average": average, "per_label": False, "sample_weight": case.w}
+        check(hm.assess(case.y, case.s, metric, n_resamples=3, **options), 3)
+
+
+@pytest.mark.parametrize("average", ["macro", "micro", "samples"])
+def test_guarded_and_weighted_answers_do_not_depend_on_threads(monkeypatch, average):
+    y, s = some_labels(average)
+    found = []
+    for cores in (1, 5):
+        monkeypatch.setattr(_threads, "available_cores", lambda cores=cores: cores)
+        weights = np.arange(len(y)) % 3
+        options = {"average": average, "guard": "auto", "n_resamples": 6, "seed": 3}
+        found.append(hm.assess(y, s, sample_weight=weights, **options))
+    same(*found)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"guard": "best"},
+        {"guard": "auto", "per_label": False},
+        {"guard": "fbr", "average": "micro"},
+        {"guard": "auto", "average": "micro", "metric": GAIN},
+        {"sample_weight": [1, 2]},
+        {"sample_weight": np.zeros(80)},
+        {"sample_weight": -np.ones(80)},
+        {"sample_weight": np.ones(80), "zero_division": np.nan, "metric": "precision"},
+    ],
+)
+def test_what_tune_refuses_is_refused_in_the_same_words(options):
+    said = []
+    for function in (hm.tune, hm.assess):
+        with pytest.raises(ValueError, match=r"\w") as error:
+            function(*some_labels("macro"), **options)
+        said.append(str(error.value))
+    assert said[0] == said[1]
+
+
+def test_a_guard_tunes_thirty_times_at_most():
+    told = []
+    y, s = some_labels("macro")
+    hm.assess(y, s, guard="smooth", progress=lambda *how_far: told.append(how_far))
+    assert told[-1] == (30, 30)
+
+
+@pytest.mark.parametrize("guard", [None, "auto"])
+def test_data_past_the_gate_are_tuned_and_assessed_alike(guard):
+    y, s = some_labels("macro")
+    what = _inputs.read_labelled(y, s), "macro", True, Objective(find_metric("f1"))
+    wanted = _options.check_guard(guard)
+    tuned = tuning.tune_checked(*what, wanted)
+    a = assessing.assess_checked(*what, wanted, tuned, n_resamples=7)
+    same(a, hm.assess(y, s, guard=guard, n_resamples=7))
+    assert a.thresholds is tuned
+
+
+def test_floors_are_kept_by_thresholds_and_not_by_scores():
+    y, s = some_labels("macro")
+    objective = Objective(find_metric("f1"), min_precision=0.6)
+    what = _inputs.read_labelled(y, s), "macro", True, objective, None
+    a = assessing.assess_checked(*what, tuning.tune_checked(*what), n_resamples=9)
+    check(a, 9, guarded=True)
+    assert 0 < a.expected_score < 1
+
+
+def test_each_hit_of_an_unseen_row_is_worth_what_its_threshold_makes_of_it(monkeypatch):
+    y, s = some_labels("macro", n=30)
+    w = np.random.default_rng(0).exponential(size=30)
+    fold = np.arange(30) % 10
+    monkeypatch.setattr(cross_fitting, "_deal", lambda *_: fold)
+    expected = np.zeros(y.shape[1])
+    for k in range(10):
+        t = hm.tune(y[fold != k], s[fold != k], sample_weight=w[fold != k])
+        for j, threshold in enumerate(t.thresholds):
+            everyone = w @ y[:, j] + w @ (s[:, j] >= threshold)
+            hits = w[fold == k] @ (y & (s >= threshold))[fold == k, j]
+            expected[j] += 2 * hits / everyone
+    assert y.any(axis=0).all()
+    a = hm.assess(y, s, sample_weight=w, n_resamples=2)
+    assert_allclose(a.label_expected_scores, expected)
+    assert a.expected_score == pytest.approx(expected.mean())
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_unseen_rows_are_predicted_without_them(average):
+    y, s = some_labels(average, n=31)
+    data = _inputs.read_labelled(y, s)
+    fold = np.random.default_rng(0).integers(0, 4, len(y))
+
+    def tuned(part):
+        return np.asarray(part.scores.mean(axis=0, keepdims=True)).ravel()
+
+    found = cross_fitting.predict_unseen(data, fold, tuned)
+    found = found.toarray() if average != "binary" else found
+    for k in range(4):
+        assert_array_equal(found[fold == k], s[fold == k] >= s[fold != k].mean(axis=0))
+
+
+# Weights and guards on data whose truth is known.
+
+
+@compiled
+@pytest.mark.parametrize("negatives_weigh", [1.0, 5.0])
+def test_weighted_scores_are_right_on_average(negatives_weigh):
+    n, base_rate, distance = 1000, 0.1, 1.5
+    found = []
+    for seed in range(100):
+        y, s = binary(n, base_rate, distance, seed)
+        weights = np.where(y, 1.0, negatives_weigh)
+        weights *= np.random.default_rng(seed + 1000).exponential(size=n)
+        a = hm.assess(y, s, sample_weight=weights, n_resamples=1, seed=seed)
+        tp, fp = stats.norm.sf(a.thresholds.threshold - np.array([distance, 0.0]))
+        weight = negatives_weigh * (1 - base_rate) / base_rate
+        reached = 2 * tp / (tp + weight * fp + 1)
+        low, high = a.score_interval
+        found.append((a.score - reached, a.expected_score - reached, low <= reached <= high))
+    naive_error, error, held = np.mean(found, axis=0)
+    assert abs(error) < 0.3 * naive_error
+    assert held > 0.85
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("guard", "weighted"), [("auto", False), ("smooth", False), (None, True), ("auto", True)]
+)
+def test_rare_labels_guarded_or_weighted_are_right_on_average(guard, weighted):
+    n, m, found = 500, 60, []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        rate = np.minimum(5.0 * np.exp(0.7 * rng.standard_normal(m)) / n, 0.3)
+        distance = rng.normal(1.8, 0.7, m)
+
+        def draw_rows(rng=rng, rate=rate, distance=distance):
+            y = rng.random((n, m)) < rate
+            weights = rng.exponential(size=n) if weighted else None
+            return y, rng.standard_normal((n, m)) + distance * y, weights
+
+        y, s, w = draw_rows()
+        a = hm.assess(y, s, sample_weight=w, guard=guard, n_resamples=1, seed=seed)
+        new = [
+            hm.score(y, a.thresholds.predict(s), sample_weight=w)
+            for y, s, w in (draw_rows() for _ in range(10))
+        ]
+        found.append((a.score, a.expected_score, np.mean(new)))
+    tuned, expected, reached = np.mean(found, axis=0)
+    assert expected == pytest.approx(reached, rel=0.12)
+    assert abs(expected - reached) < 0.6 * abs(tuned - reached)

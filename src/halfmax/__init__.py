@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from halfmax.diagnosing import diagnose
     from halfmax.diagnosis import Diagnosis
     from halfmax.expected import expected_curve
+    from halfmax.expected_f_classifier import ExpectedFClassifier
     from halfmax.grid import Grid
     from halfmax.joint import joint_from_samples
     from halfmax.metrics import FBeta, LinearFractional, Metric
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from halfmax.regions import decision_region
     from halfmax.scoring import score
     from halfmax.staircase import Staircase
+    from halfmax.threshold_classifier import ThresholdClassifier
+    from halfmax.threshold_scorer import make_threshold_scorer
     from halfmax.thresholds import Thresholds
     from halfmax.tuning import tune
     from halfmax.winners_curse import simulate_winners_curse
@@ -41,6 +44,7 @@ __all__ = [
     "Decision",
     "DecisionRegion",
     "Diagnosis",
+    "ExpectedFClassifier",
     "FBeta",
     "Grid",
     "HalfmaxWarning",
@@ -49,6 +53,7 @@ __all__ = [
     "Metric",
     "OptimismWarning",
     "Staircase",
+    "ThresholdClassifier",
     "Thresholds",
     "assess",
     "decide",
@@ -57,6 +62,7 @@ __all__ = [
     "diagnose",
     "expected_curve",
     "joint_from_samples",
+    "make_threshold_scorer",
     "score",
     "simulate_winners_curse",
     "tune",
@@ -68,6 +74,7 @@ _HOME = {
     "Decision": "decision",
     "DecisionRegion": "region",
     "Diagnosis": "diagnosis",
+    "ExpectedFClassifier": "expected_f_classifier",
     "FBeta": "metrics",
     "Grid": "grid",
     "HalfmaxWarning": "_errors",
@@ -76,6 +83,7 @@ _HOME = {
     "Metric": "metrics",
     "OptimismWarning": "_errors",
     "Staircase": "staircase",
+    "ThresholdClassifier": "threshold_classifier",
     "Thresholds": "thresholds",
     "assess": "assessing",
     "decide": "deciding",
@@ -84,6 +92,7 @@ _HOME = {
     "diagnose": "diagnosing",
     "expected_curve": "expected",
     "joint_from_samples": "joint",
+    "make_threshold_scorer": "threshold_scorer",
     "score": "scoring",
     "simulate_winners_curse": "winners_curse",
     "tune": "tuning",

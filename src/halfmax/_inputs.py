@@ -176,20 +176,19 @@ def open_probabilities(values: Any, name: str) -> Matrix:
             f"{name} must be probabilities, from 0 to 1; {name}[{place}] is {value}. Expectations "
             f"need calibrated probabilities; {hint}"
         )
-    _warn_of_two_classes(stored, name)
     return matrix
 
 
-def _warn_of_two_classes(probabilities: Array, name: str) -> None:
+def warn_of_two_classes(probabilities: Any, name: str) -> None:
     """Two columns that always add up to 1 are one classifier's predict_proba."""
-    if probabilities.shape[1:] != (2,) or len(probabilities) < _TELLING:
+    if probabilities.shape[1:] != (2,) or probabilities.shape[0] < _TELLING:
         return
     if np.abs(probabilities.sum(axis=1) - 1.0).max() < _ROUNDING:
         warnings.warn(
             f"the two columns of {name} add up to 1 in every row, like predict_proba of one "
             f"classifier: pass its positive class, {name}[:, 1]",
             HalfmaxWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
 
 
@@ -364,7 +363,7 @@ def _refuse_not_binary(matrix: Matrix, name: str) -> NoReturn:
     hint = "Compare with the positive class first, as in y == positive"
     if math.isnan(value):
         hint = "Drop or fill what is missing first"
-    elif value != int(value) and name in ("y_true", "y_pred"):
+    elif math.isfinite(value) and value != int(value) and name in ("y_true", "y_pred"):
         hint = "Were truth and scores swapped? Scores become predictions with Thresholds.predict"
     raise ValueError(
         f"{name} must hold only 0 and 1 (or False and True); {name}[{place}] is {value}. {hint}"

@@ -5,10 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from halfmax import _inputs, _options, assessing_labels, choosing, cross_fitting, tuning
+from halfmax import _inputs, _options, assessing_labels, cross_fitting, tuning
+from halfmax._inputs import LabelledScores
+from halfmax._options import Guard
 from halfmax._progress import Progress, Wanted
 from halfmax.assessment import Assessment, Case
 from halfmax.metrics import Metric, Objective, find_metric
+from halfmax.thresholds import Thresholds
 
 
 def assess(
@@ -23,6 +26,8 @@ def assess(
     per_label: bool = True,
     labels: Iterable[Hashable] | None = None,
     zero_division: float = 0.0,
+    sample_weight: Any = None,
+    guard: str | None = None,
     progress: Wanted = None,
 ) -> Assessment:
     """What the thresholds of `tune` will reach on new data, and how sure they are.
@@ -33,14 +38,18 @@ def assess(
     Parameters
     ----------
     y_true, y_score, metric, average, per_label, labels, zero_division
-        As `tune` takes them; its exact optimum is what is assessed.
+        As `tune` takes them; what it gives for them is assessed.
     n_resamples : int
-        How often the rows are drawn again. ``average="samples"``, and one threshold shared by all
-        labels, are tuned anew for each and stop at 40.
+        How often the rows are drawn again. What is not judged on a staircase, see the notes, is
+        tuned anew for each and stops at 40, with a guard at 20.
     level : float
         The share of intervals that shall hold the truth, above 0 and below 1.
     seed : int
         The same seed gives the same answer, whatever the number of threads.
+    sample_weight : 1-D, optional
+        One weight for each row, in tuning and in every score. Rows of weight 0 change nothing.
+    guard : None or str
+        The guard of `tune`. Each assessment tunes thirty times, so ``"auto"`` takes its time.
     progress : bool or function
         True for a line on stderr, or a function of (done, all).
 
@@ -53,8 +62,10 @@ def assess(
     Notes
     -----
     Labels with few positives are judged by leaving each positive out, labels with many by the
-    Poisson bootstrap; `average="samples"` and shared thresholds by ten-fold cross-fitting. Rows are
-    taken to be independent draws of one source, as new rows will be. Tested most for F-beta and
+    Poisson bootstrap; `average="samples"`, shared thresholds, weights and guards by ten-fold
+    cross-fitting: each tenth of the rows is predicted with thresholds tuned without it. A guard
+    does not seek the best score here, so with one `optimism` can be below 0. Rows are taken to be
+    independent draws of one source, as new rows will be. Tested most for F-beta and
     Jaccard; other metrics of rare labels are judged more roughly. Thresholds tried are scores of
     positives, so for a classifier that hardly errs the threshold's interval is that of the lowest
     positive and can lie wholly above the best threshold.
@@ -74,12 +85,33 @@ def assess(
     level = _options.check_share_inside("level", level)
     seed = _options.check_whole("seed", seed, 0)
     Progress(progress, "", 1)
+    wanted = _options.check_guard(guard)
     objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
-    data = _inputs.read_labelled(y_true, y_score, None, labels)
+    data = _inputs.read_labelled(y_true, y_score, sample_weight, labels)
     average = _options.check_average(average, one_classifier=data.is_binary)
-    tuning.refuse_what_cannot_be(data, average, per_label, objective)
-    choice = choosing.choose(data, average, per_label, objective)
-    tuned = tuning.result(data, average, per_label, objective, choice)
-    case = Case(data, average, per_label, objective, tuned, n_resamples, level, seed, progress)
+    what = data, average, per_label, objective
+    tuning.refuse_what_cannot_be(data.is_binary, *what[1:], wanted)
+    tuned = tuning.result(*what, tuning.choose_with(*what, wanted))
+    return assess_checked(
+        *what, wanted, tuned, n_resamples=n_resamples, level=level, seed=seed, progress=progress
+    )
+
+
+def assess_checked(
+    data: LabelledScores,
+    average: str,
+    per_label: bool,
+    objective: Objective,
+    guard: Guard | None,
+    tuned: Thresholds,
+    *,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Wanted = None,
+) -> Assessment:
+    """Assess thresholds that were tuned in the same way on the same data, past the gate."""
+    how = n_resamples, level, seed, progress
+    case = Case(data, average, per_label, objective, guard, tuned, *how)
     judge = assessing_labels.judge if assessing_labels.can_judge(case) else cross_fitting.judge
     return Assessment.of(case, judge(case))

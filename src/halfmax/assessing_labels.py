@@ -42,7 +42,12 @@ class _Resampled(NamedTuple):
 
 
 def can_judge(case: Case) -> bool:
-    """Whether labels choose apart, also in pooled counts, where one cut is common to all."""
+    """Whether labels choose apart, also in pooled counts, where one cut is common to all.
+
+    Guards, weights and floors choose by more than the counts of a label's steps.
+    """
+    if case.guard is not None or case.data.weights is not None or case.objective.floors:
+        return False
     if case.data.is_binary:
         return True
     if not case.per_label or case.average == "samples":

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._inputs import LabelledScores
+from halfmax._options import Guard
 from halfmax._shown import Shown
 from halfmax.error_bars import Estimate
 from halfmax.metrics import Objective
@@ -23,6 +24,7 @@ class Case(NamedTuple):
     average: str
     per_label: bool
     objective: Objective
+    guard: Guard | None
     tuned: Thresholds
     n_resamples: int
     level: float
@@ -70,9 +72,10 @@ class Assessment(Shown):
         Where the best threshold lies; two arrays, low and high ends, if labels have thresholds of
         their own. ``+inf`` says that predicting nobody may be best.
     resampled_scores : ndarray (n_resamples,)
-        A picture of what is known of the score on new data. For one classifier they are the
-        bootstrap's scores, moved to `expected_score` and its standard error; otherwise, quantiles
-        of the normal law of its log-odds, from which `score_interval` always comes.
+        A picture of what is known of the score on new data. For one classifier without weights or
+        a guard they are the bootstrap's scores, moved to `expected_score` and its standard error;
+        otherwise, quantiles of the normal law of its log-odds, from which `score_interval` always
+        comes.
     label_scores, label_expected_scores : ndarray (m,)
         The same of each label. A label with few positives is judged by tuning with one less, which
         is harsh for it, but right for the mean over labels.

@@ -31,7 +31,7 @@ def warn_of_curse(
     tuned: Thresholds,
     guard: Guard | None,
 ) -> None:
-    """Warn once, with the numbers and the remedy."""
+    """Warn the caller of `tune` once, with the numbers and the remedy."""
     if data.n_rows < _TELLING:
         return
     flooded = np.flatnonzero(floods(choice.predicted, choice.positives, choice.total))
@@ -41,7 +41,7 @@ def warn_of_curse(
         news += _of_optimism(data, objective, choice, tuned)
     if not news:
         return
-    warnings.warn(f"{'; '.join(news)}. {_remedy(tuned, objective)}", OptimismWarning, stacklevel=3)
+    warnings.warn(f"{'; '.join(news)}. {_remedy(tuned, objective)}", OptimismWarning, stacklevel=4)
 
 
 def _remedy(tuned: Thresholds, objective: Objective) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -124,10 +125,27 @@ def decide(
     >>> d.predictions.tolist(), d.threshold, round(d.expected_score, 4)
     ([0, 1, 1, 0], 0.4, 0.6184)
     """
+    matrix = _inputs.open_probabilities(y_prob, "y_prob")
+    _inputs.warn_of_two_classes(matrix.values, "y_prob")
+    limits = zero_division, min_k, max_k
+    decision = decide_matrix(matrix, metric, average, *limits, progress=progress)
+    return replace(decision, predictions=_inputs.as_given(decision.predictions, matrix, y_prob))
+
+
+def decide_matrix(
+    matrix: _inputs.Matrix,
+    metric: str | Metric,
+    average: str,
+    zero_division: float = 0.0,
+    min_k: Any = 0,
+    max_k: Any = None,
+    *,
+    progress: Wanted = None,
+) -> Decision:
+    """`decide` for probabilities that have passed the gate; predictions are an array or a CSR."""
     found = find_metric(metric)
     ratio = find_ratio(found)
     zero_division = _options.check_share_known("zero_division", zero_division)
-    matrix = _inputs.open_probabilities(y_prob, "y_prob")
     one_batch = matrix.values.ndim == 1
     average = _options.check_average(average, one_classifier=one_batch)
     average = "binary" if one_batch else average
@@ -140,7 +158,7 @@ def decide(
     predictions = predictions.T if average == "macro" else predictions
     predictions = predictions.reshape(matrix.values.shape)
     return Decision(
-        predictions=_inputs.as_given(predictions, matrix, y_prob),
+        predictions=predictions,
         thresholds=best.thresholds,
         expected_score=float(best.values.mean()),
         expected_scores=best.values,

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._jit import kernel
-from halfmax.metrics import Coefficients, LinearFractional, Objective
+from halfmax.metrics import Coefficients, LinearFractional, Metric, Objective
 from halfmax.staircase import Staircase
 
 Array = npt.NDArray[Any]
@@ -60,15 +60,20 @@ def _concave_steps(offsets: Array, tp: Array, predicted: Array, kept: Array) -> 
     return written
 
 
+def require_ratio(metric: Metric) -> LinearFractional:
+    """The metric, if pooled counts can be maximised with a threshold for each label."""
+    if isinstance(metric, LinearFractional):
+        return metric
+    raise ValueError(
+        "average='micro' with one threshold per label needs a metric that is a ratio of weighted "
+        f"sums of the counts (f-beta, jaccard, accuracy, LinearFractional); got {metric!r}. One "
+        "threshold for all labels, tune(..., per_label=False), serves any monotone metric"
+    )
+
+
 def best_steps(stairs: Staircase, objective: Objective) -> Array:
     """The step of each label, or `NOBODY`, that together maximise the pooled objective."""
-    metric = objective.metric
-    if not isinstance(metric, LinearFractional):
-        raise ValueError(
-            "average='micro' with one threshold per label needs a metric that is a ratio of "
-            f"weighted sums of the counts (f-beta, jaccard, accuracy, LinearFractional); got "
-            f"{metric!r}. Use per_label=False, which serves any monotone metric"
-        )
+    metric = require_ratio(objective.metric)
     objective.require_monotone(stairs.positives.sum(keepdims=True), stairs.total.sum(keepdims=True))
     if objective.floors:
         return _best_found(stairs, objective)

@@ -104,26 +104,58 @@ def tune(
     )
     data = _inputs.read_labelled(y_true, y_score, sample_weight, labels)
     average = _options.check_average(average, one_classifier=data.is_binary)
-    refuse_what_cannot_be(data, average, per_label, objective)
-    if wanted is None:
-        choice = choose(data, average, per_label, objective)
-    else:
-        _refuse_to_guard(data, average, per_label, objective, wanted)
-        from halfmax.guards import choose_guarded  # scipy.special would slow every first call
+    return tune_checked(data, average, per_label, objective, wanted)
 
-        choice = choose_guarded(data, average, objective, wanted)
+
+def tune_checked(
+    data: LabelledScores,
+    average: str,
+    per_label: bool,
+    objective: Objective,
+    guard: Guard | None,
+) -> Thresholds:
+    """Tune data that have passed the gate, and warn of what the answer will not keep."""
+    refuse_what_cannot_be(data.is_binary, average, per_label, objective, guard)
+    choice = choose_with(data, average, per_label, objective, guard)
     if objective.floors:
         _warn_below_floors(data, average, choice, objective)
     tuned = result(data, average, per_label, objective, choice)
-    warn_of_curse(data, objective, choice, tuned, wanted)
+    warn_of_curse(data, objective, choice, tuned, guard)
     return tuned
 
 
+def choose_with(
+    data: LabelledScores,
+    average: str,
+    per_label: bool,
+    objective: Objective,
+    guard: Guard | None,
+) -> Choice:
+    """The exact optimum, or what a guard chooses instead."""
+    if guard is None:
+        return choose(data, average, per_label, objective)
+    from halfmax.guards import choose_guarded  # scipy.special would slow every first call
+
+    return choose_guarded(data, average, objective, guard)
+
+
 def refuse_what_cannot_be(
-    data: LabelledScores, average: str, per_label: bool, objective: Objective
+    one_classifier: bool,
+    average: str,
+    per_label: bool,
+    objective: Objective,
+    guard: Guard | None = None,
 ) -> None:
     """Refuse what has no meaning, or what could not be solved exactly."""
-    if data.is_binary or average == "micro":
+    _refuse_to_choose(one_classifier, average, per_label, objective)
+    if guard is not None:
+        _refuse_to_guard(one_classifier, average, per_label, objective, guard)
+
+
+def _refuse_to_choose(
+    one_classifier: bool, average: str, per_label: bool, objective: Objective
+) -> None:
+    if one_classifier or average == "micro":
         return
     leaves_out = np.isnan(objective.zero_division)
     if average == "macro" and per_label:
@@ -148,14 +180,14 @@ def refuse_what_cannot_be(
 
 
 def _refuse_to_guard(
-    data: LabelledScores, average: str, per_label: bool, objective: Objective, guard: Guard
+    one_classifier: bool, average: str, per_label: bool, objective: Objective, guard: Guard
 ) -> None:
     if objective.floors:
         raise ValueError(
             "min_precision and min_recall are kept on the data given, which a guard looks past: "
             "use guard=None with them"
         )
-    if data.is_binary:
+    if one_classifier:
         return
     if not per_label:
         raise ValueError(
@@ -186,7 +218,7 @@ def _warn_below_floors(
         names = data.labels or range(data.n_labels)
         some = spell_out([names[j] for j in below], most=5)
         who = f"{len(below)} of {data.n_labels} labels ({some}) cannot satisfy"
-    warnings.warn(f"{who} {floors}: there nobody is predicted", HalfmaxWarning, stacklevel=3)
+    warnings.warn(f"{who} {floors}: there nobody is predicted", HalfmaxWarning, stacklevel=4)
 
 
 def result(

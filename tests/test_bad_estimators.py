@@ -1,0 +1,435 @@
+"""What is wrong with targets, options or estimators is said clearly, before or after fit."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import f1_score
+from sklearn.model_selection import GroupKFold, KFold
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC, LinearSVC
+
+import halfmax as hm
+
+NAN, INF = float("nan"), float("inf")
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+Y = (X[:, 0] + RNG.normal(size=60) > 0.5).astype(int)
+YM = (X + RNG.normal(size=(60, 3)) > 0.5).astype(int)
+YM[:4] = [[0, 0, 0], [1, 1, 1], [1, 1, 1], [1, 1, 1]]
+NB, EACH = GaussianNB(), OneVsRestClassifier(GaussianNB())
+SINGLE = np.where([False, True, False], np.eye(60, 3), YM)  # label 1 on one row
+NAMES = np.array(["no", "yes"])
+
+
+class Answering(ClassifierMixin, BaseEstimator):
+    """Gives back whatever a function makes of X."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def fit(self, X, y):  # noqa: ARG002
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return self.answer(X)
+
+
+class Silent(ClassifierMixin, BaseEstimator):
+    """A classifier with classes and no scores."""
+
+    def fit(self, X, y):  # noqa: ARG002
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+def constant(value, *more):
+    return Answering(lambda x: np.full((len(x), *more), value))
+
+
+def fit(estimator=NB, x=X, y=Y, weights=None, params=None, **options):
+    model = hm.ThresholdClassifier(estimator, **options)
+    return lambda: model.fit(x, y, weights, **(params or {}))
+
+
+def fit_labels(estimator=EACH, x=X, y=YM, **options):
+    return fit(estimator, x, y, **options)
+
+
+def expecting(estimator=NB, x=X, y=Y, **options):
+    return fit(estimator, x, y, rule="expected", **options)
+
+
+def prefit(estimator, y, at=Y, fitted_on=X):
+    return lambda: hm.ThresholdClassifier(estimator.fit(fitted_on, y), cv="prefit").fit(X, at)
+
+
+def replaced(values, place, value):
+    changed = np.array(values, float)
+    changed[place] = value
+    return changed
+
+
+BINARY = hm.ThresholdClassifier(GaussianNB(), cv=2).fit(X, Y)
+WORDS = hm.ThresholdClassifier(GaussianNB(), cv=2).fit(X, NAMES[Y])
+LABELS = hm.ThresholdClassifier(OneVsRestClassifier(GaussianNB()), cv=2).fit(X, YM)
+NAMED = hm.ThresholdClassifier(LogisticRegression(), cv=2).fit(
+    pd.DataFrame(X, columns=["a", "b", "c"]), Y
+)
+FRAME = pd.DataFrame(X, columns=["a", "b", "d"])
+
+
+def score(model=BINARY, x=X, y=Y, weights=None):
+    return lambda: model.score(x, y, weights)
+
+
+def unfitted(method, *args, estimator=None, **options):
+    model = hm.ThresholdClassifier(estimator or LogisticRegression(), **options)
+    return lambda: getattr(model, method)(*args)
+
+
+NO_RESPONSE = r"estimator must have predict_proba or decision_function, or be a regressor; "
+FOLDS = r"cv must be a number of folds from 2 to the number of rows, a share of rows .*got "
+
+# What is wrong, the call, the error, and what its message must say.
+BAD = [
+    # targets
+    (
+        "three classes",
+        fit(y=np.arange(60) % 3),
+        ValueError,
+        r"(?s)Only binary classification is supported.*multiclass.*3 classes.*label_binarize.*"
+        r"OneVsRestClassifier.*y == positive",
+    ),
+    ("three strings", fit(y=np.array(["a", "b", "c"] * 20)), ValueError, "multiclass: y has 3"),
+    ("numbers", fit(y=X[:, 0]), ValueError, r"Unknown label type: continuous\. y must hold two"),
+    ("numbers, many", fit_labels(y=X + 0.5), ValueError, r"Unknown label type: continuous-multi"),
+    (
+        "classes in columns",
+        fit_labels(y=YM + 1),
+        ValueError,
+        r"y must hold only 0 and 1.*y\[1, 0\]",
+    ),
+    ("float classes in columns", fit_labels(y=2.0 * YM), ValueError, r"only 0 and 1.*is 2\.0"),
+    ("sparse classes", fit_labels(y=sparse.csr_array(3 * YM)), ValueError, r"y\[1, 0\] is 3"),
+    ("one class", fit(y=np.ones(60)), ValueError, r"two classes; got one class, 1\.0, in all rows"),
+    ("one word", fit(y=["ham"] * 60), ValueError, r"two classes; got one class, 'ham'"),
+    ("nothing", fit(x=X[:0], y=[]), ValueError, r"y must not be empty"),
+    ("no rows", fit_labels(x=X[:0], y=YM[:0]), ValueError, r"y must not be empty.*\(0, 3\)"),
+    ("None", fit(y=None), ValueError, r"requires y to be passed, but the target y is None"),
+    ("NaN", fit(y=replaced(Y, 3, NAN)), ValueError, r"Input y contains NaN"),
+    ("NaN among labels", fit_labels(y=replaced(YM, (3, 1), NAN)), ValueError, r"y contains NaN"),
+    ("inf", fit(y=replaced(Y, 3, INF)), ValueError, r"Input y contains infinity"),
+    (
+        "a missing label of a frame",
+        fit_labels(y=pd.DataFrame(replaced(YM, (3, 1), NAN), columns=list("abc"))),
+        ValueError,
+        r"y\['b'\] must not have missing values",
+    ),
+    ("sets of labels", fit_labels(y=[[1, 2], [3]] * 30), ValueError, r"MultiLabelBinarizer"),
+    ("real sets", fit_labels(y=[{1, 2}, {3}] * 30), ValueError, r"Unknown label type: unknown"),
+    ("words in columns", fit_labels(y=[["a", "b"]] * 60), (TypeError, ValueError), r"y.*numbers"),
+    ("three dimensions", fit(y=np.zeros((60, 2, 2))), ValueError, r"dim 3|1d array"),
+    # the positive class
+    ("unknown class", fit(pos_label=2), ValueError, r"pos_label must be one .*0 and 1; got 2"),
+    ("unknown word", fit(y=NAMES[Y], pos_label=1), ValueError, r"'no' and 'yes'; got 1"),
+    ("a class for labels", fit_labels(pos_label=1), ValueError, r"pos_label is for two classes"),
+    # estimators without scores
+    ("no scores", fit(Silent()), TypeError, NO_RESPONSE + r"Silent\(\) is none of these"),
+    ("clusters", fit(KMeans(2)), TypeError, NO_RESPONSE + "KMeans"),
+    (
+        "scores that are not passed on",
+        fit_labels(MultiOutputClassifier(LinearSVC())),
+        TypeError,
+        NO_RESPONSE + r"MultiOutputClassifier.*For many labels, OneVsRestClassifier passes on",
+    ),
+    (
+        "no probabilities",
+        fit(SVC(), response_method="predict_proba"),
+        TypeError,
+        r"estimator must have predict_proba; SVC\(\) has not; it has 'decision_function'",
+    ),
+    (
+        "no margins",
+        fit(response_method="decision_function"),
+        TypeError,
+        r"must have decision_function; GaussianNB\(\) has not; it has 'predict_proba'",
+    ),
+    ("a regressor", fit(Ridge(), response_method="predict_proba"), TypeError, r"it has 'predict'"),
+    ("classes", fit(response_method="predict"), ValueError, r"'predict' is for regressors"),
+    (
+        "logarithms",
+        fit(response_method="predict_log_proba"),
+        ValueError,
+        r"response_method must be 'auto', .*got 'predict_log_proba'",
+    ),
+    ("no method", fit(response_method=None), ValueError, r"response_method must be .*got None"),
+    # options
+    ("rule", fit(rule="exact"), ValueError, r"rule must be 'empirical' or 'expected'; got 'exact'"),
+    ("rule None", fit(rule=None), ValueError, r"rule must be .*got None"),
+    ("guard", fit(guard="best"), ValueError, r"guard must be None, 'auto'.*got 'best'"),
+    (
+        "a guard of another average",
+        fit_labels(guard="fbr", average="micro"),
+        ValueError,
+        r"guard='fbr' is a rule for average='macro'",
+    ),
+    ("average", fit_labels(average="weighted"), ValueError, r"average must be .*'weighted'"),
+    ("average of one", fit(average="weighted"), ValueError, r"average must be .*'weighted'"),
+    ("metric", fit(metric="roc_auc"), ValueError, r"metric must be 'f1'.*got 'roc_auc'"),
+    ("a function", fit(metric=f1_score), ValueError, r"wrap your function: halfmax\.Metric"),
+    (
+        "a metric that cannot be pooled",
+        fit_labels(metric=hm.Metric("root", lambda tp, *_: np.sqrt(tp)), average="micro"),
+        ValueError,
+        r"average='micro' .*needs a metric that is a ratio",
+    ),
+    # the expected rule
+    ("expected of margins", expecting(SVC()), ValueError, r"needs probabilities.*Calibrated"),
+    ("expected of a regressor", expecting(Ridge()), ValueError, r"asked for predict: Calibrated"),
+    (
+        "expected of margins by wish",
+        expecting(LogisticRegression(), response_method="decision_function"),
+        ValueError,
+        r"needs probabilities.*asked for decision_function",
+    ),
+    ("expected, guarded", expecting(guard="auto"), ValueError, r"guard is for rule='empirical'"),
+    (
+        "expected of any metric",
+        expecting(metric=hm.Metric("root", lambda tp, *_: np.sqrt(tp))),
+        ValueError,
+        r"metric must be one whose expectation is known",
+    ),
+    ("expected of 2", expecting(constant(2.0, 2)), ValueError, r"must be probabilities.*is 2\.0"),
+    # folds
+    ("one fold", fit(cv=1), ValueError, FOLDS + "1 for 60 rows"),
+    ("more folds than rows", fit_labels(cv=61), ValueError, FOLDS + "61 for 60 rows"),
+    ("all of the rows", fit(cv=1.0), ValueError, FOLDS + r"1\.0 for 60 rows"),
+    ("a word", fit(cv="loo"), ValueError, r"cv must be .*'prefit'; got 'loo'"),
+    (
+        "no splits",
+        fit(cv=[]),
+        ValueError,
+        r"cv must hold out some rows and leave some to fit on; got \[\]",
+    ),
+    ("a share of no rows", fit_labels(cv=0.001), ValueError, r"hold out some rows.*got 0\.001"),
+    ("an empty split", fit(cv=[(np.arange(60), [])]), ValueError, r"hold out some rows"),
+    ("groups missing", fit(cv=GroupKFold(2)), ValueError, r"groups"),
+    (
+        "which of five estimators",
+        fit(refit=False),
+        ValueError,
+        r"refit=False needs a single split.*cv=5 makes 5: use refit=True, .*cv=0\.2",
+    ),
+    ("which of three", fit_labels(refit=False, cv=KFold(3)), ValueError, r"single split.*makes 3"),
+    # estimators that were fitted before
+    (
+        "prefit and not fitted",
+        fit(GaussianNB(), cv="prefit"),
+        NotFittedError,
+        r"cv='prefit' takes an estimator that is fitted already.*call fit on this GaussianNB",
+    ),
+    (
+        "prefit on other classes",
+        prefit(GaussianNB(), Y + 1),
+        ValueError,
+        r"y must hold the classes that the estimator was fitted on, 1 and 2; got 0 and 1",
+    ),
+    (
+        "prefit on words",
+        prefit(GaussianNB(), NAMES[Y]),
+        ValueError,
+        r"fitted on, 'no' and 'yes'; got 0 and 1",
+    ),
+    (
+        "prefit on more",
+        prefit(GaussianNB(), np.arange(60) % 3),
+        ValueError,
+        r"0, 1 and 2; got 0 an",
+    ),
+    ("prefit on one label", prefit(GaussianNB(), Y, YM), ValueError, r"rows x 3 labels; got shape"),
+    (
+        "prefit on fewer labels",
+        prefit(KNeighborsClassifier(), YM[:, :2], YM),
+        ValueError,
+        r"predict_proba of KNeighborsClassifier must give rows x 3 labels; got shape \(60, 2\)",
+    ),
+    (
+        "prefit on other features",
+        prefit(GaussianNB(), Y, fitted_on=X[:, :2]),
+        ValueError,
+        r"3 features, but GaussianNB is expecting 2",
+    ),
+    # scores that are none
+    (
+        "NaN scores",
+        fit(constant(NAN, 2)),
+        ValueError,
+        r"predict_proba of Answering must be finite.*is nan",
+    ),
+    ("NaN scores of labels", fit_labels(constant(NAN, 3)), ValueError, r"must be finite.*is nan"),
+    ("infinite scores", fit(constant(INF, 2)), ValueError, r"must be finite.*is inf"),
+    ("NaN probabilities", expecting(constant(NAN, 2)), ValueError, r"must be finite.*is nan"),
+    ("words", fit(constant("high", 2)), TypeError, r"predict_proba of Answering must be numbers"),
+    (
+        "three columns for two classes",
+        fit(constant(0.5, 3)),
+        ValueError,
+        r"predict_proba of Answering must give one score for each row, .*got shape \(12, 3\)",
+    ),
+    (
+        "two columns for three labels",
+        fit_labels(constant(0.5, 2)),
+        ValueError,
+        r"predict_proba of Answering must give rows x 3 labels; got shape \(12, 2\)",
+    ),
+    ("a vector for labels", fit_labels(constant(0.5)), ValueError, r"3 labels; got shape \(12,\)"),
+    (
+        "a list for two labels",
+        fit_labels(Answering(lambda x: [np.full((len(x), 2), 0.5)] * 2)),
+        ValueError,
+        r"rows x 3 labels; got shape \(12, 2\)",
+    ),
+    ("scores that are None", fit(Answering(lambda _: None)), ValueError, r"got shape \(\)"),
+    # rows
+    ("X too short", fit(x=X[:50]), ValueError, r"inconsistent numbers of samples: \[50, 60\]"),
+    ("X too short, labels", fit_labels(x=X[:50]), ValueError, r"samples: \[50, 60\]"),
+    ("too few weights", fit(weights=[1, 2]), ValueError, r"sample_weight .*60 rows; got shape"),
+    ("negative weights", fit(weights=-np.ones(60)), ValueError, r"sample_weight\[0\] is -1"),
+    ("weights of nothing", fit(weights=np.zeros(60)), ValueError, r"sample_weight .*zero every"),
+    ("an unknown parameter", fit(params={"colour": "red"}), TypeError, r"argument 'colour'"),
+    # one class in a fold
+    (
+        "one positive, logistic",
+        fit(LogisticRegression(), y=np.arange(60) == 7, cv=KFold(3)),
+        ValueError,
+        r"(?s)y has only one class among the rows to fit on .40 of 60., and the estimator "
+        r"refused.*fewer folds.*It said: .*at least 2 classes",
+    ),
+    (
+        "one positive of a label",
+        fit_labels(MultiOutputClassifier(LogisticRegression()), y=SINGLE),
+        ValueError,
+        r"label 1 has only one class among .*OneVsRestClassifier. It said",
+    ),
+    (
+        "one positive of labels with names",
+        fit_labels(
+            MultiOutputClassifier(LogisticRegression()),
+            y=pd.DataFrame(np.eye(60, 3), columns=["a", "b", "c"]),
+        ),
+        ValueError,
+        r"label 'a' has only one class|labels 'a'",
+    ),
+    # after fit
+    ("fewer features", lambda: BINARY.predict(X[:, :2]), ValueError, r"X has 2 features"),
+    ("fewer features, labels", lambda: LABELS.predict(X[:, :2]), ValueError, r"X has 2 features"),
+    ("other names", lambda: NAMED.predict(FRAME), ValueError, r"feature names .*(?s:.)*- d"),
+    ("unseen class", score(y=Y + 1), ValueError, r"classes seen in fit, 0 and 1; got 2 as well"),
+    ("words for numbers", score(y=NAMES[Y]), ValueError, r"0 and 1; got 'no' and 'yes'"),
+    ("numbers for words", score(WORDS), ValueError, r"'no' and 'yes'; got 0 and 1 as well"),
+    ("NaN in score", score(y=replaced(Y, 1, NAN)), ValueError, r"seen in fit.*got nan"),
+    ("labels for classes", score(y=YM), ValueError, r"y should be a 1d array.*\(60, 3\)"),
+    ("classes for labels", score(LABELS), ValueError, r"y must have 3 columns.*got 1"),
+    ("fewer labels", score(LABELS, y=YM[:, :2]), ValueError, r"y must have 3 columns.*got 2"),
+    ("no 0/1", score(LABELS, y=YM * 2), ValueError, r"y must hold only 0 and 1.*is 2"),
+    ("short y", score(y=Y[:5]), ValueError, r"same shape; got \(5,\) and \(60,\)"),
+    ("short weights", score(weights=[1.0]), ValueError, r"sample_weight .*60 rows"),
+    # before fit
+    ("predict", unfitted("predict", X), NotFittedError, r"ThresholdClassifier.*not fitted"),
+    ("score", unfitted("score", X, Y), NotFittedError, r"not fitted"),
+    ("predict_proba", unfitted("predict_proba", X), NotFittedError, r"not fitted"),
+    ("predict_log_proba", unfitted("predict_log_proba", X), NotFittedError, r"not fitted"),
+    ("decision_function", unfitted("decision_function", X), NotFittedError, r"not fitted"),
+    (
+        "predict of a fitted estimator",
+        unfitted("predict", X, estimator=GaussianNB().fit(X, Y), cv="prefit"),
+        NotFittedError,
+        r"not fitted",
+    ),
+    ("classes_", unfitted("__getattribute__", "classes_"), AttributeError, r"classes_ .*after fit"),
+    (
+        "probabilities of margins",
+        unfitted("predict_proba", X, estimator=SVC()),
+        AttributeError,
+        r"predict_proba",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"), [pytest.param(*case, id=name) for name, *case in BAD]
+)
+def test_bad_estimators_and_targets_get_a_clear_error(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.parametrize("method", ["predict_proba", "predict_log_proba", "decision_function"])
+def test_methods_that_the_estimator_has_not_are_absent(method):
+    for estimator in (GaussianNB(), SVC(), Ridge(), Silent()):
+        there = hasattr(estimator, method) or (
+            method == "decision_function" and isinstance(estimator, Ridge)
+        )
+        assert hasattr(hm.ThresholdClassifier(estimator), method) == there
+
+
+def test_options_are_checked_before_anything_is_fitted():
+    def refuse(x):
+        raise AssertionError(f"asked for scores of {len(x)} rows")
+
+    wrong = [
+        {"rule": "exact"},
+        {"metric": "auc"},
+        {"guard": "best"},
+        {"response_method": "proba"},
+        {"average": "weighted"},
+        {"cv": 1},
+        {"cv": "loo"},
+        {"refit": False},
+        {"pos_label": 3},
+    ]
+    for options in wrong:
+        with pytest.raises(ValueError, match=next(iter(options))):
+            hm.ThresholdClassifier(Answering(refuse), **options).fit(X, Y)
+
+
+def test_making_a_model_checks_nothing():
+    """As scikit-learn wants it: clone and set_params must take what comes."""
+    model = hm.ThresholdClassifier(None, metric=3, cv="x", rule=0, guard=1, average=2)
+    assert model.set_params(metric="f1").metric == "f1"
+
+
+def test_a_fold_without_positives_never_predicts_them():
+    y = np.zeros(60, int)
+    y[:3] = 1
+    folds = [(np.arange(30, 60), np.arange(30)), (np.arange(30), np.arange(30, 60))]
+    model = hm.ThresholdClassifier(GaussianNB(), cv=folds).fit(X, y)
+    assert model.threshold_ == INF
+    assert model.score_ == 0.0
+    assert not model.predict(X).any()
+
+
+def test_nobody_has_any_label():
+    with pytest.warns(UserWarning, match="Label not . is present"):
+        model = hm.ThresholdClassifier(EACH, cv=2).fit(X, np.zeros((60, 3)))
+    assert_array_equal(model.thresholds_, [INF] * 3)
+    assert (model.score_, model.expected_score_) == (0.0, 0.0)
+
+
+def test_a_matrix_of_one_column_is_two_classes_with_scikit_learns_warning():
+    with pytest.warns(UserWarning, match="column-vector y was passed"):
+        model = hm.ThresholdClassifier(GaussianNB(), cv=2).fit(X, Y[:, None])
+    assert model.threshold_ == BINARY.threshold_
