@@ -6,7 +6,9 @@ STAMP := $(VENV)/.installed
 # Real scores are too many for kernels that run as plain Python.
 UNCOMPILED := --ignore tests/test_real_scores.py
 # These use no kernels, or only through what other tests cover.
-WITHOUT_KERNELS := $(foreach name,regions bad_regions curse figures reproduce cli diagnose curse_warning,--ignore tests/test_$(name).py)
+NO_KERNELS := regions bad_regions curse figures reproduce cli diagnose curse_warning \
+	threshold_classifier bad_estimators estimator_checks expected_f_classifier examples
+WITHOUT_KERNELS := $(foreach name,$(NO_KERNELS),--ignore tests/test_$(name).py)
 
 # A compiled kernel remembers the kernels it calls, also after these have changed.
 FORGET_KERNELS := find src -name '*.nb[ci]' -delete

@@ -43,7 +43,7 @@ def main():
     """Learn from half of the functions that mention exceptions, compare on the other half."""
     texts, mentions = zip(*read_functions(), strict=True)
     count = dict(Counter(name for names in mentions for name in names).most_common())
-    labels = [name for name in count if count[name] >= 8]
+    labels = [name for name in count if count[name] >= 10]
     truth = MultiLabelBinarizer(classes=[*count]).fit_transform(mentions)[:, : len(labels)]
     X, X_new, y, y_new = train_test_split(texts, truth, test_size=0.5, random_state=0)
     logistic = LogisticRegression(C=10, solver="liblinear")

@@ -530,11 +530,6 @@ def test_rows_of_weight_zero_do_nothing(average, guard):
     same(a, hm.assess(y, s, sample_weight=weights, **options))
 
 
-# label_health.chance_of_score overflows, harmlessly, if all rows are positive by rounded weights.
-rounded_weights = pytest.mark.filterwarnings("ignore:overflow encountered in multiply")
-
-
-@rounded_weights
 @given(one_classifier(), metrics, st.sampled_from([None, *GUARDS]), st.sampled_from([0.0, 1.0]))
 def test_one_classifier_weighted_and_guarded(case, metric, guard, zero_division):
     options = {"sample_weight": case.w, "guard": guard, "zero_division": zero_division}
@@ -545,7 +540,6 @@ def test_one_classifier_weighted_and_guarded(case, metric, guard, zero_division)
     assert (a.thresholds.threshold, a.score) == (tuned.threshold, tuned.score)
 
 
-@rounded_weights
 @pytest.mark.parametrize("guard", [None, *GUARDS])
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
 @settings(max_examples=8)

@@ -312,6 +312,12 @@ BAD = [
     ("an unknown parameter", fit(params={"colour": "red"}), TypeError, r"argument 'colour'"),
     # one class in a fold
     (
+        "one label at a time",
+        fit_labels(LogisticRegression()),
+        ValueError,
+        r"LogisticRegression takes one label at a time, and y has 3: use OneVsRestClassifier\(",
+    ),
+    (
         "one positive, logistic",
         fit(LogisticRegression(), y=np.arange(60) == 7, cv=KFold(3)),
         ValueError,

@@ -56,11 +56,12 @@ def test_text_needs_thresholds_and_rare_labels_a_guard(show):
     f1, counts = found["macro_f1"], found["counts"]
     assert f1["guard=None"] > f1["at 0.5"] + 0.1
     assert f1["guard='auto'"] > f1["at 0.5"] + 0.1
-    assert f1["guard='auto'"] > f1["guard=None"] - 0.03
+    assert f1["guard='auto'"] > f1["guard=None"] - 0.02
     assert found["expected_score"] < found["score"] - 0.03
     assert 20 <= len(counts["mentioned"]) <= 40
-    assert (counts["guard=None"] > 10 * counts["mentioned"] + 30).any()
     assert not (counts["guard='auto'"] > 10 * counts["mentioned"] + 30).any()
+    rarest = slice(-8, None)
+    assert counts["guard=None"][rarest].sum() > counts["guard='auto'"][rarest].sum()
     assert found["same"]
 
 

@@ -1160,3 +1160,27 @@ def test_labels_that_nobody_or_everybody_has(name):
     assert model.thresholds_[0] == INF
     assert_array_equal(model.predict(XM)[:, 0], 0)
     assert_array_equal(model.predict(XM)[:, 1], 1)
+
+
+# What takes long waits until it is asked for.
+
+
+@pytest.mark.parametrize(
+    ("options", "weighted"),
+    [({"average": "samples"}, False), ({"guard": "auto"}, False), ({}, True), ({}, False)],
+)
+def test_tuning_again_waits_until_it_is_asked_for(options, weighted):
+    weights = np.ones(len(XM)) if weighted else None
+    model = hm.ThresholdClassifier(KNeighborsClassifier(), **options)
+    if weighted:
+        with pytest.warns(hm.HalfmaxWarning, match="takes no sample_weight"):
+            model.fit(XM, YM, sample_weight=weights)
+    else:
+        model.fit(XM, YM)
+    assert (model._to_assess is None) == (not weighted and not options)
+    copy = pickle.loads(pickle.dumps(model))
+    assert model.expected_score_ == model.assessment_.expected_score
+    assert model.assessment_ is model.assessment_
+    assert model._to_assess is None
+    assert copy.expected_score_ == model.expected_score_
+    assert_array_equal(copy.predict(XM), model.predict(XM))

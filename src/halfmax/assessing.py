@@ -113,5 +113,5 @@ def assess_checked(
     """Assess thresholds that were tuned in the same way on the same data, past the gate."""
     how = n_resamples, level, seed, progress
     case = Case(data, average, per_label, objective, guard, tuned, *how)
-    judge = assessing_labels.judge if assessing_labels.can_judge(case) else cross_fitting.judge
-    return Assessment.of(case, judge(case))
+    quick = assessing_labels.can_judge(data, average, per_label, objective, guard)
+    return Assessment.of(case, (assessing_labels if quick else cross_fitting).judge(case))

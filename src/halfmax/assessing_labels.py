@@ -15,6 +15,8 @@ import numpy.typing as npt
 from scipy import sparse, special
 
 from halfmax import _apply, error_bars, leave_one_out, micro
+from halfmax._inputs import LabelledScores
+from halfmax._options import Guard
 from halfmax._progress import Progress
 from halfmax._threads import map_blocks, spans
 from halfmax.assessment import Case, Judgement
@@ -41,19 +43,25 @@ class _Resampled(NamedTuple):
     replicates: Array  # worth in each replicate beside worth on the data; of one classifier only
 
 
-def can_judge(case: Case) -> bool:
+def can_judge(
+    data: LabelledScores,
+    average: str,
+    per_label: bool,
+    objective: Objective,
+    guard: Guard | None,
+) -> bool:
     """Whether labels choose apart, also in pooled counts, where one cut is common to all.
 
     Guards, weights and floors choose by more than the counts of a label's steps.
     """
-    if case.guard is not None or case.data.weights is not None or case.objective.floors:
+    if guard is not None or data.weights is not None or objective.floors:
         return False
-    if case.data.is_binary:
+    if data.is_binary:
         return True
-    if not case.per_label or case.average == "samples":
+    if not per_label or average == "samples":
         return False
-    metric = case.objective.metric
-    return case.average == "macro" or (
+    metric = objective.metric
+    return average == "macro" or (
         isinstance(metric, LinearFractional)
         and any(weight for part in metric.parts for weight in part[2:])
     )

@@ -86,7 +86,7 @@ def chance_of_score(stairs: Staircase) -> npt.NDArray[np.float64]:
         rank = np.clip(rank, hits, total)
         found, usual = hits / rank, positives / total
         surprise = xlogy(found, found / usual) + xlogy(1.0 - found, (1.0 - found) / (1.0 - usual))
-    bound = np.where(found > usual, np.exp(-rank * np.nan_to_num(surprise)), 1.0)
+    bound = np.where(found > usual, np.exp(-rank * np.nan_to_num(surprise, posinf=1e3)), 1.0)
     bound[too_soon] = 0.0
     chance = np.bincount(label, bound, minlength=stairs.n_labels)
     return np.where(best > 0.0, np.minimum(chance, 1.0), 1.0)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from halfmax._errors import spell_out
 from halfmax._inputs import LabelledScores
-from halfmax.responses import scores_of
+from halfmax.responses import scores_of, takes_many_labels
 from halfmax.targets import Kind, Targets
 
 Array = npt.NDArray[Any]
@@ -40,7 +40,7 @@ class Work(NamedTuple):
         try:
             return clone(self.estimator).fit(X, y, **params)
         except ValueError as error:
-            raise _explained(error, self.targets, truth) from error
+            raise _explained(error, self, truth) from error
 
     def scores(self, fitted: Any, train: Array | None = None, test: Array | None = None) -> Any:
         """Scores of some rows by an estimator that was fitted on others; of all by default."""
@@ -150,8 +150,15 @@ def _never_unseen(scores: Any, seen: Any, lowest: float) -> Any:
     return sparse.csr_array((data, scores.indices, scores.indptr), shape=scores.shape)
 
 
-def _explained(error: ValueError, targets: Targets, truth: Any) -> ValueError:
-    """The same error, with the reason if a label has only one class in the truth fitted on."""
+def _explained(error: ValueError, work: Work, truth: Any) -> ValueError:
+    """The same error, with its likely reason: one label at a time, or one class of a label."""
+    targets = work.targets
+    if not targets.kind.is_binary and not takes_many_labels(work.estimator):
+        name = type(work.estimator).__name__
+        return ValueError(
+            f"{name} takes one label at a time, and y has {targets.kind.n_labels}: use "
+            f"OneVsRestClassifier({name}(...)). It said: {error}"
+        )
     if truth.ndim == 1:
         one_sided = np.flatnonzero([truth.min() == truth.max()])
     else:

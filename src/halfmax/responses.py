@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import is_regressor
+from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples
 
 from halfmax import _inputs
@@ -66,6 +67,13 @@ def scores_of(estimator: Any, X: Any, method: str, kind: Kind) -> Any:
             f"{_num_samples(X)} rows; got {values.shape[0]}"
         )
     return values
+
+
+def takes_many_labels(estimator: Any) -> bool:
+    """Whether the estimator says that it can be fitted on a matrix of labels."""
+    tags = get_tags(estimator)
+    named = tags.classifier_tags is not None and tags.classifier_tags.multi_label
+    return bool(named or tags.target_tags.multi_output)
 
 
 def _name(estimator: Any) -> str:

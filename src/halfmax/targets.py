@@ -23,13 +23,15 @@ class Kind(NamedTuple):
     classes: Array | None  # of one classifier, sorted
     positive: int  # the place of the positive class
     n_labels: int
-    labels: Labels | None = None  # column names of the frame that y came as
+    labels: Labels | None = None  # the positive class, or column names of the frame y came as
     container: Any = None  # the type of a sparse y, which predictions will have too
 
     @classmethod
     def of_classes(cls, classes: Array, pos_label: Any) -> "Kind":
         """One of two classes, of which the second is positive unless another is named."""
-        return cls(classes, _place_of(pos_label, classes), 1)
+        place = _place_of(pos_label, classes)
+        name = classes.tolist()[place]
+        return cls(classes, place, 1, (name,) if isinstance(name, (str, int, float)) else None)
 
     @property
     def is_binary(self) -> bool:

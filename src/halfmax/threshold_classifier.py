@@ -16,6 +16,7 @@ from halfmax import (
     _options,
     _routing,
     assessing,
+    assessing_labels,
     micro,
     out_of_fold,
     scoring,
@@ -28,7 +29,7 @@ from halfmax.expected import find_ratio
 from halfmax.metrics import Objective, find_metric
 from halfmax.out_of_fold import Work
 from halfmax.plan import Plan
-from halfmax.responses import find_method, scores_of
+from halfmax.responses import find_method, scores_of, takes_many_labels
 from halfmax.splitting import splitter_for
 from halfmax.staircase import Staircase
 from halfmax.targets import Kind, read_targets
@@ -115,7 +116,9 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         nothing.
     assessment_ : Assessment or None
         Intervals of score and thresholds, the same for each label, and the tuned `Thresholds` with
-        ``table()`` and ``save(path)``; see `assess`. None with ``rule="expected"``.
+        ``table()`` and ``save(path)``; see `assess`. None with ``rule="expected"``. With weights, a
+        guard or ``average="samples"`` it takes 30 to 50 tunings, so `expected_score_` and this are
+        computed when first asked for, and the pooled scores are kept until then.
     staircase_ : Staircase
         What every threshold would have counted on the pooled rows, for each label.
     estimator_ : estimator
@@ -253,10 +256,22 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return scores if self._plan.kind.positive else 1.0 - scores  # high means classes_[1]
 
     @property
+    def assessment_(self) -> Assessment | None:
+        """What the thresholds will show on new rows; None where nothing was tuned."""
+        self._require_fit("assessment_")
+        return self._assess()
+
+    @property
+    def expected_score_(self) -> float:
+        """The metric to expect on new rows."""
+        self._require_fit("expected_score_")
+        assessment = self._assess()
+        return self.score_ if assessment is None else assessment.expected_score
+
+    @property
     def classes_(self) -> Any:
         """The classes, as the fitted estimator has them."""
-        if not hasattr(self, "_plan"):
-            raise AttributeError("classes_ is known after fit")
+        self._require_fit("classes_")
         if hasattr(self.estimator_, "classes_"):
             return self.estimator_.classes_
         kind = self._plan.kind
@@ -273,10 +288,14 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         tags.input_tags = inner.input_tags
         tags.non_deterministic, tags.no_validation = inner.non_deterministic, inner.no_validation
-        tags.target_tags.multi_output = inner.target_tags.multi_output
+        many = takes_many_labels(self.estimator)
+        tags.target_tags.multi_output = tags.classifier_tags.multi_label = many
         tags.classifier_tags.multi_class = False
-        tags.classifier_tags.multi_label = inner.target_tags.multi_output
         return tags
+
+    def _require_fit(self, name: str) -> None:
+        if not hasattr(self, "_plan"):
+            raise AttributeError(f"{name} is known after fit")
 
     def _check_options(self) -> str:
         """Check what does not depend on the data; returns the method that scores."""
@@ -340,25 +359,36 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 setattr(self, name, getattr(self.estimator_, name))
 
     def _keep(self, tuned: Thresholds, pooled: LabelledScores, rows: Array) -> None:
-        """Keep what was tuned, and what it is worth on new rows."""
+        """Keep what was tuned, and what it takes to assess it."""
         how, assessed = self._plan.how, tuned
         once = np.unique(rows, return_index=True)[1]
         if len(once) < len(rows):
             pooled = pooled.of_rows(once)
             assessed = tuning.result(pooled, *how[:3], tuning.choose_with(pooled, *how))
-        assessment = assessing.assess_checked(pooled, *how, assessed, n_resamples=_RESAMPLES)
-        self.score_, self.expected_score_ = tuned.score, assessment.expected_score
-        self.assessment_: Assessment | None = assessment
+        self._to_assess: tuple[LabelledScores, Thresholds] | None = (pooled, assessed)
+        if assessing_labels.can_judge(pooled, *how):
+            self._assess()
+        self.score_ = tuned.score
         self._keep_thresholds(tuned.thresholds)
+
+    def _assess(self) -> Assessment | None:
+        """Assess once, then let go of the scores."""
+        if self._to_assess is not None:
+            pooled, tuned = self._to_assess
+            self._assessment: Assessment | None = assessing.assess_checked(
+                pooled, *self._plan.how, tuned, n_resamples=_RESAMPLES
+            )
+            self._to_assess = None
+        return self._assessment
 
     def _judge(self, pooled: LabelledScores) -> None:
         """What the rule reaches on the pooled rows: it has seen none of their labels."""
         metric, average = self._plan.objective.metric, self._plan.average
         decision = self._plan.decide(pooled.scores, "predict_proba")
-        self.score_ = self.expected_score_ = scoring.score(
+        self.score_ = scoring.score(
             pooled.truth, decision.predictions, metric, average, pooled.weights
         )
-        self.assessment_ = None
+        self._to_assess = self._assessment = None
         if average != "samples" or pooled.is_binary:
             self._keep_thresholds(np.full(pooled.n_labels, decision.thresholds))
 

@@ -95,7 +95,9 @@ def make_threshold_scorer(
     ``scoring="f1"`` judges a model by its predictions at 0.5, where a model that ranks better can
     look worse. This scorer cuts the rows it is given into folds, tunes on all but one, predicts
     that one, and scores all predictions together: no row is judged by a threshold that it helped to
-    choose, so no model is flattered.
+    choose. What a model gains by luck with its thresholds is lost, but for a rest where positives
+    are very few: with 6 in 300 rows, noise is tuned to an F1 of 0.075, scored 0.049 here, and shows
+    0.039 on new rows.
 
     Parameters
     ----------
@@ -125,6 +127,10 @@ def make_threshold_scorer(
     0.22
     0.51
     """
+    find_metric(metric)
+    _options.check_guard(guard)
+    _options.check_whole("folds", folds, 2)
+    _options.check_average(average, one_classifier=True)
     return ThresholdScorer(
         metric,
         average,

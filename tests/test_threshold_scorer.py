@@ -1,0 +1,202 @@
+"""A scorer that gives every model thresholds of its own, chosen by other rows."""
+
+import pickle
+
+import naive
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_classification
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import f1_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
+
+import halfmax as hm
+
+X, Y = make_classification(200, weights=[0.8], class_sep=0.5, random_state=0)
+RNG = np.random.default_rng(0)
+MANY = (X[:, :4] + RNG.normal(size=(200, 4)) > [0.0, 0.5, 1.0, 1.5]).astype(int)
+BOTH = GaussianNB().fit(X, Y)
+EACH = OneVsRestClassifier(GaussianNB()).fit(X, MANY)
+
+
+def by_hand(truth, scores, folds, average="macro", metric="f1", weights=None, guard=None):
+    """Tune on all folds but one, predict that one, score all together."""
+    columns = truth[:, None] if truth.ndim == 1 else truth
+    fold = np.array(naive.dealt(columns, np.full(folds, 1 / folds)))
+    predicted = np.zeros(truth.shape, int)
+    for number in range(folds):
+        seen, rest = fold != number, fold == number
+        weight = None if weights is None else weights[seen]
+        how = {"average": average, "metric": metric, "sample_weight": weight, "guard": guard}
+        predicted[rest] = hm.tune(truth[seen], scores[seen], **how).predict(scores[rest])
+    return hm.score(truth, predicted, metric, average, weights)
+
+
+@pytest.mark.parametrize("folds", [2, 5])
+@pytest.mark.parametrize("metric", ["f1", "f2", "jaccard"])
+def test_two_classes_by_hand(folds, metric):
+    got = hm.make_threshold_scorer(metric, folds=folds)(BOTH, X, Y)
+    assert got == by_hand(Y, BOTH.predict_proba(X)[:, 1], folds, metric=metric)
+
+
+@pytest.mark.parametrize("guard", [None, "auto"])
+@pytest.mark.parametrize("average", ["macro", "micro", "samples"])
+@pytest.mark.parametrize("container", [np.array, sparse.csr_array, sparse.csc_matrix, pd.DataFrame])
+def test_many_labels_by_hand(average, container, guard):
+    scorer = hm.make_threshold_scorer("f1", average, guard=guard, folds=3)
+    expected = by_hand(MANY, EACH.predict_proba(X), 3, average, guard=guard)
+    assert_allclose(scorer(EACH, X, container(MANY)), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("model", "truth"), [(BOTH, Y), (EACH, MANY)])
+def test_weights_by_hand(model, truth):
+    weights = RNG.integers(0, 4, 200)
+    scores = model.predict_proba(X)
+    scores = scores[:, 1] if truth.ndim == 1 else scores
+    expected = by_hand(truth, scores, 5, weights=weights)
+    assert_allclose(hm.make_threshold_scorer()(model, X, truth, weights), expected, rtol=1e-12)
+
+
+def test_classes_of_any_type_and_either_may_be_positive():
+    words = np.where(Y == 1, "bad", "good")
+    model = GaussianNB().fit(X, words)
+    probability = model.predict_proba(X)
+    for place, word in enumerate(["bad", "good"]):
+        scorer = hm.make_threshold_scorer(pos_label=word)
+        expected = by_hand((words == word).astype(int), probability[:, place], 5)
+        assert scorer(model, X, words) == expected
+
+
+def test_regressors_are_scorers_too():
+    model = Ridge().fit(X, Y)
+    assert hm.make_threshold_scorer()(model, X, Y) == by_hand(Y, model.predict(X), 5)
+    model = Ridge().fit(X, MANY)
+    assert hm.make_threshold_scorer()(model, X, MANY) == by_hand(MANY, model.predict(X), 5)
+
+
+def test_a_threshold_of_one_half_means_nothing():
+    """Scores on another scale, in the same order, are worth the same."""
+
+    class Shrunk(ClassifierMixin, BaseEstimator):
+        classes_ = np.array([0, 1])
+
+        def predict_proba(self, X):
+            positive = BOTH.predict_proba(X)[:, 1] / 10
+            return np.column_stack([1 - positive, positive])
+
+    scorer = hm.make_threshold_scorer("f1")
+    assert scorer(Shrunk(), X, Y) == scorer(BOTH, X, Y) > 0.5
+    assert f1_score(Y, Shrunk().predict_proba(X)[:, 1] >= 0.5) == 0
+
+
+def test_noise_is_hardly_flattered():
+    """On scores without signal a tuned score is luck, which other rows hardly share."""
+    rng = np.random.default_rng(1)
+
+    class Noise(ClassifierMixin, BaseEstimator):
+        classes_ = np.array([0, 1])
+
+        def predict_proba(self, X):
+            return np.column_stack([1 - X[:, 0], X[:, 0]])
+
+    tuned, scored = [], []
+    for _ in range(100):
+        rows, truth = rng.random((300, 1)), (rng.random(300) < 0.02).astype(int)
+        tuned.append(hm.tune(truth, rows[:, 0]).score)
+        scored.append(hm.make_threshold_scorer()(Noise(), rows, truth))
+    everybody = 2 * 0.02 / 1.02
+    assert np.mean(tuned) > 1.6 * everybody
+    assert np.mean(scored) < 1.4 * everybody
+
+
+def test_rows_of_one_class_are_no_error():
+    scorer = hm.make_threshold_scorer()
+    assert scorer(BOTH, X[Y == 0], Y[Y == 0]) == 0.0
+    assert scorer(BOTH, X[Y == 1], Y[Y == 1]) > 0.9
+    assert hm.make_threshold_scorer()(Ridge().fit(X, Y), X[Y == 0], Y[Y == 0]) == 0.0
+
+
+def test_constants_are_no_error():
+    model = DummyClassifier().fit(X, Y)
+    everybody = 2 * Y.mean() / (1 + Y.mean())
+    assert_allclose(hm.make_threshold_scorer()(model, X, Y), everybody)
+
+
+def test_random_state_shuffles_reproducibly():
+    scores = [hm.make_threshold_scorer(random_state=seed)(BOTH, X, Y) for seed in (None, 0, 0, 1)]
+    assert scores[1] == scores[2]
+    assert len(set(scores)) > 1
+
+
+def test_it_can_be_copied_and_kept():
+    scorer = hm.make_threshold_scorer("f2", "micro", folds=3, guard="auto", random_state=0)
+    for copy in (clone(scorer), pickle.loads(pickle.dumps(scorer))):
+        assert copy.get_params() == scorer.get_params()
+        assert copy(EACH, X, MANY) == scorer(EACH, X, MANY)
+    assert "ThresholdScorer" in repr(scorer)
+
+
+def test_model_selection_uses_it():
+    search = GridSearchCV(
+        LogisticRegression(),
+        {"C": [1e-4, 1.0]},
+        scoring={"at half": "f1", "at best": hm.make_threshold_scorer("f1")},
+        refit="at best",
+    ).fit(X, Y)
+    at_half, at_best = (search.cv_results_[f"mean_test_at {name}"] for name in ("half", "best"))
+    assert at_half[0] == 0
+    assert (at_best > at_half).all()
+    both = cross_val_score(GaussianNB(), X, Y, scoring=hm.make_threshold_scorer(), n_jobs=2)
+    alone = cross_val_score(GaussianNB(), X, Y, scoring=hm.make_threshold_scorer())
+    assert_allclose(both, alone)
+
+
+def test_weights_are_routed_where_they_are_requested():
+    weights = RNG.integers(1, 4, 200).astype(float)
+    with config_context(enable_metadata_routing=True):
+        model = GaussianNB().set_fit_request(sample_weight=False)
+        with_weights, without = (
+            hm.make_threshold_scorer().set_score_request(sample_weight=wanted)
+            for wanted in (True, False)
+        )
+        scorings = {"with": with_weights, "without": without}
+        found = cross_validate(model, X, Y, scoring=scorings, params={"sample_weight": weights})
+        plain = cross_val_score(model, X, Y, scoring=hm.make_threshold_scorer())
+    assert_allclose(found["test_without"], plain)
+    assert not np.allclose(found["test_with"], plain)
+
+
+BAD = [
+    ("metric", lambda: hm.make_threshold_scorer("g1"), ValueError, "metric must be"),
+    ("average", lambda: hm.make_threshold_scorer(average="mean"), ValueError, "average must be"),
+    ("guard", lambda: hm.make_threshold_scorer(guard="x"), ValueError, "guard must be"),
+    ("folds", lambda: hm.make_threshold_scorer(folds=1), ValueError, "folds must be"),
+    ("one row", lambda: hm.make_threshold_scorer()(BOTH, X[:1], Y[:1]), ValueError, "got one row"),
+    (
+        "classes",
+        lambda: hm.make_threshold_scorer()(GaussianNB().fit(X, Y + MANY[:, 0]), X, Y + MANY[:, 0]),
+        ValueError,
+        "multiclass.*label_binarize",
+    ),
+    (
+        "other classes",
+        lambda: hm.make_threshold_scorer()(BOTH, X, Y + 1),
+        ValueError,
+        "y must hold the classes seen in fit, 0 and 1; got 2",
+    ),
+    ("columns", lambda: hm.make_threshold_scorer()(EACH, X, MANY[:, :2]), ValueError, "2 labels"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), [row[1:] for row in BAD])
+def test_what_is_wrong_is_said(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
