@@ -506,7 +506,7 @@ def test_only_unequal_weights_matter(monkeypatch, average):
         hm.assess(y, s, average=average, sample_weight=np.full(len(y), each)) for each in (1, 2)
     )
     close(ones, twos)
-    monkeypatch.setattr(assessing_labels, "can_judge", lambda _: False)
+    monkeypatch.setattr(assessing_labels, "can_judge", lambda *_: False)
     close(ones, hm.assess(y, s, average=average))
 
 
@@ -652,7 +652,8 @@ def test_unseen_rows_are_predicted_without_them(average):
     def tuned(part):
         return np.asarray(part.scores.mean(axis=0, keepdims=True)).ravel()
 
-    found = cross_fitting.predict_unseen(data, fold, tuned)
+    thresholds = cross_fitting._tuned_without(data, fold, tuned)
+    found = cross_fitting._predict_apart(data, fold, thresholds)
     found = found.toarray() if average != "binary" else found
     for k in range(4):
         assert_array_equal(found[fold == k], s[fold == k] >= s[fold != k].mean(axis=0))

@@ -198,7 +198,7 @@ BAD = [
     ),
     # the expected rule
     ("expected of margins", expecting(SVC()), ValueError, r"needs probabilities.*Calibrated"),
-    ("expected of a regressor", expecting(Ridge()), ValueError, r"asked for predict: Calibrated"),
+    ("expected of a regressor", expecting(Ridge()), ValueError, r"asked for predict: use a class"),
     (
         "expected of margins by wish",
         expecting(LogisticRegression(), response_method="decision_function"),
@@ -227,6 +227,14 @@ BAD = [
     ("a share of no rows", fit_labels(cv=0.001), ValueError, r"hold out some rows.*got 0\.001"),
     ("an empty split", fit(cv=[(np.arange(60), [])]), ValueError, r"hold out some rows"),
     ("groups missing", fit(cv=GroupKFold(2)), ValueError, r"groups"),
+    (
+        "groups for a number",
+        fit(params={"groups": Y}),
+        ValueError,
+        r"groups need a splitter.*GroupKFold.*cv=5",
+    ),
+    ("no estimator", fit(None), TypeError, r"estimator must be a scikit-learn estimator.*None"),
+    ("a class", fit(Ridge), TypeError, r"estimator must be .*made as in LogisticRegression\(\)"),
     (
         "which of five estimators",
         fit(refit=False),

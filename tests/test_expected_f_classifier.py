@@ -619,7 +619,7 @@ BAD = [
         ValueError,
         r"4 columns, the labels seen in fit; got 3",
     ),
-    ("score of one", then("score", X, Y[:, 0]), ValueError, r"y must be rows x labels"),
+    ("score of one", then("score", X, Y[:, 0]), ValueError, r"4 columns.*got 1"),
 ]
 
 

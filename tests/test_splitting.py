@@ -14,7 +14,6 @@ from sklearn.model_selection import (
     GroupKFold,
     LeaveOneOut,
     StratifiedKFold,
-    StratifiedShuffleSplit,
 )
 
 import halfmax as hm
@@ -186,10 +185,14 @@ def test_a_number_of_folds_stratifies_two_classes_as_scikit_learn_does(cv):
     assert held_out_by(splitter(cv, random_state=7)) == held_out_by(shuffled)
 
 
-def test_a_share_of_two_classes_is_stratified_and_shuffled():
-    found = splitter(0.25, random_state=3)
-    same = StratifiedShuffleSplit(1, test_size=0.25, random_state=3)
-    assert held_out_by(found) == held_out_by(same)
+def test_a_share_of_two_classes_is_stratified_and_shuffled_by_a_seed_only():
+    truth = np.arange(80) % 4 == 0
+    held_out = {}
+    for seed in (None, 3):
+        ((train, held_out[seed]),) = splitter(0.25, truth, seed).split(None, truth)
+        assert (truth[train].sum(), truth[held_out[seed]].sum()) == (15, 5)
+        assert (len(train), len(held_out[seed])) == (60, 20)
+    assert set(held_out[None]) != set(held_out[3])
 
 
 def test_none_is_five_folds():

@@ -38,7 +38,6 @@ from sklearn.model_selection import (
     RepeatedKFold,
     ShuffleSplit,
     StratifiedKFold,
-    StratifiedShuffleSplit,
     TunedThresholdClassifierCV,
     cross_val_predict,
     cross_val_score,
@@ -608,7 +607,8 @@ def test_the_staircase_shows_every_threshold_on_the_pooled_rows(rule):
 
 def test_a_share_without_refit_keeps_the_estimator_of_that_part():
     model = threshold(LOGIT, cv=0.3, refit=False, random_state=0).fit(X, Y)
-    ((train, test),) = StratifiedShuffleSplit(1, test_size=0.3, random_state=0).split(X, Y)
+    ((train, test),) = LabelFolds(0.3, np.random.RandomState(0)).split(X, Y)
+    assert Y[test].mean() == pytest.approx(Y.mean(), abs=0.5 / len(test))
     fitted = clone(LOGIT).fit(X[train], Y[train])
     assert_allclose(model.estimator_.coef_, fitted.coef_)
     best = hm.tune(Y[test], fitted.predict_proba(X[test])[:, 1])
@@ -695,7 +695,8 @@ def test_rows_scored_more_than_once_count_each_time():
     order = np.argsort(rows[first])
     times = len(model.assessment_.resampled_scores)
     once = hm.assess(Y[rows[first]][order], scores[first][order], n_resamples=times)
-    assert model.assessment_.thresholds.support.sum() == Y.sum()
+    assert model.assessment_.thresholds.threshold == model.threshold_
+    assert model.assessment_.score == model.score_
     assert model.expected_score_ == pytest.approx(once.expected_score, abs=1e-12)
 
 
@@ -1177,10 +1178,28 @@ def test_tuning_again_waits_until_it_is_asked_for(options, weighted):
             model.fit(XM, YM, sample_weight=weights)
     else:
         model.fit(XM, YM)
-    assert (model._to_assess is None) == (not weighted and not options)
+    assert (model._waiting is None) == (not weighted and not options)
     copy = pickle.loads(pickle.dumps(model))
     assert model.expected_score_ == model.assessment_.expected_score
     assert model.assessment_ is model.assessment_
-    assert model._to_assess is None
+    assert model._waiting is None
     assert copy.expected_score_ == model.expected_score_
     assert_array_equal(copy.predict(XM), model.predict(XM))
+
+
+# A fit that fails leaves what was there.
+
+
+@pytest.mark.parametrize("rule", ["empirical", "expected"])
+def test_a_fit_that_fails_changes_nothing(rule, monkeypatch):
+    model = hm.ThresholdClassifier(NB, rule=rule).fit(X, Y)
+    before = dict(vars(model))
+
+    def fails(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(hm.Staircase, "of_checked", fails)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(XM, YM[:, 0])
+    assert vars(model) == before
+    assert len(model.predict(X)) == len(X)

@@ -42,9 +42,12 @@ def as_given(predictions: Any, matrix: Matrix, given: Any) -> Any:
     """Predictions in the container that the caller gave: a frame or series, sparse, or an array."""
     if matrix.native is not None:
         return _frames.like(matrix.native, predictions)
-    if not matrix.is_sparse:
-        return predictions
-    return (sparse.csr_matrix if sparse.isspmatrix(given) else sparse.csr_array)(predictions)
+    return csr_like(given)(predictions) if matrix.is_sparse else predictions
+
+
+def csr_like(given: Any) -> Any:
+    """The CSR class of the family that a sparse container belongs to: matrices or arrays."""
+    return sparse.csr_matrix if sparse.isspmatrix(given) else sparse.csr_array
 
 
 class LabelledScores(NamedTuple):

@@ -28,6 +28,11 @@ def route_fit(owner: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Bun
         return routed
     for_estimator = dict(fit_params)
     groups = for_estimator.pop("groups", None)
+    if groups is not None and not hasattr(owner.cv, "split"):
+        raise ValueError(
+            "groups need a splitter that keeps them together, such as cv=GroupKFold(5); got "
+            f"cv={owner.cv!r}"
+        )
     if sample_weight is not None:
         if has_fit_parameter(owner.estimator, "sample_weight"):
             for_estimator["sample_weight"] = sample_weight

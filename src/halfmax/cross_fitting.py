@@ -19,7 +19,7 @@ from halfmax._progress import Progress
 from halfmax._threads import map_blocks
 from halfmax.assessment import Case, Judgement
 from halfmax.metrics import LinearFractional, Metric, Objective, confusion
-from halfmax.scoring import label_counts, mean_of_known, row_counts
+from halfmax.scoring import label_counts, mean_of_known, row_counts, score
 
 Array = npt.NDArray[Any]
 Tuning = Callable[[LabelledScores], Array]  # data in, thresholds out
@@ -78,8 +78,9 @@ def judge(case: Case) -> Judgement:
     unseen = _Unseen.of(case.data, _predict_apart(case.data, fold, without))
     objective = _of_counts_in_rows(case.objective, unseen.unit)
     of_label = objective(*unseen.counts)
-    if _adds_hits(case):
-        of_label = np.where(case.tuned.support > 0, _by_hit(case, fold, without), of_label)
+    if _adds_hits(case.data, case.average, case.per_label, case.objective.metric):
+        by_hit = _by_hit(case.data, fold, without, case.objective.metric)
+        of_label = np.where(case.tuned.support > 0, by_hit, of_label)
     ends = np.quantile(thresholds, case.tails, axis=0, method="inverted_cdf")
     return _with_errors(case, unseen, objective, of_label, ends)
 
@@ -123,19 +124,31 @@ def _of_counts_in_rows(objective: Objective, unit: float) -> Objective:
     return Objective(metric, objective.zero_division)
 
 
-def _adds_hits(case: Case) -> bool:
+def score_unseen(
+    data: LabelledScores, fold: Array, tuned: Tuning, average: str, metric: Metric
+) -> float:
+    """What thresholds, one for each label, reach on rows that were not tuned on.
+
+    They are tuned without each fold, which counts from 0, and predict it.
+    """
+    without = _tuned_without(data, fold, tuned)
+    if _adds_hits(data, average, True, metric):
+        return mean_of_known(_by_hit(data, fold, without, metric))
+    return score(data.truth, _predict_apart(data, fold, without), metric, average, data.weights)
+
+
+def _adds_hits(data: LabelledScores, average: str, per_label: bool, metric: Metric) -> bool:
     """Whether the whole is the mean of labels whose score is a sum over their hits."""
-    apart = case.average == "macro" and case.per_label and not case.data.is_binary
-    return apart and leave_one_out.is_share_of_hits(case.objective.metric)
+    apart = data.is_binary or (average == "macro" and per_label)
+    return apart and leave_one_out.is_share_of_hits(metric)
 
 
-def _by_hit(case: Case, fold: Array, thresholds: Array) -> Array:
+def _by_hit(data: LabelledScores, fold: Array, thresholds: Array, metric: Metric) -> Array:
     """The score of each label: hits of rows not seen, each worth what its threshold makes of it.
 
     Pooled, a label would have the hits of one threshold and the false positives of another, which
     flatters rare labels much.
     """
-    data, metric = case.data, case.objective.metric
 
     def of_fold(number: int) -> tuple[Array, Array]:
         unseen = data.of_rows(np.flatnonzero(fold == number))
@@ -195,14 +208,6 @@ def _label_bars(
     apart = error_bars.variance(objective, counts)
     ratio = 1.0 + np.divide(more, apart, out=np.zeros_like(apart), where=apart > 0)
     return bars._replace(error=bars.error * np.sqrt(np.maximum(ratio, 0.0)))
-
-
-def predict_unseen(data: LabelledScores, fold: Array, tuned: Tuning) -> Any:
-    """Each row predicted with thresholds tuned without it and its fold; folds count from 0.
-
-    0/1 as an array for one classifier, as a CSR for many labels.
-    """
-    return _predict_apart(data, fold, _tuned_without(data, fold, tuned))
 
 
 def _tuned_without(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 from halfmax._errors import spell_out
 from halfmax._inputs import LabelledScores
 from halfmax.responses import scores_of, takes_many_labels
-from halfmax.targets import Kind, Targets
+from halfmax.targets import Kind, Targets, dense
 
 Array = npt.NDArray[Any]
 Split = tuple[Array, Array]  # rows to fit on, rows to score
@@ -67,6 +67,19 @@ def _places(rows: Any) -> Array:
     return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
 
 
+def for_estimator(estimator: Any, targets: Targets) -> Targets:
+    """Targets as the estimator takes them: a regressor gets dense numbers, 1 for positive."""
+    if not is_regressor(estimator):
+        return targets
+    if targets.kind.is_binary:
+        return targets._replace(given=targets.truth.astype(np.float64))
+    return _dense(targets)
+
+
+def _dense(targets: Targets) -> Targets:
+    return targets._replace(given=dense(targets.given))
+
+
 def fit_first(work: Work, rows: Array | None) -> tuple[Any, Work]:
     """Fit on these rows; an estimator that cannot take a sparse y gets a dense one from then on.
 
@@ -83,9 +96,8 @@ def fit_first(work: Work, rows: Array | None) -> tuple[Any, Work]:
         known = np.arange(work.targets.n_rows) if rows is None else rows
         work.scores(fitted, known, np.array([0]))
         return fitted, work
-    except (TypeError, ValueError):
-        given: Any = work.targets.given
-        work = work._replace(targets=work.targets._replace(given=given.toarray()))
+    except (TypeError, ValueError, IndexError):
+        work = work._replace(targets=_dense(work.targets))
         return work.fit(rows), work
 
 
@@ -98,7 +110,8 @@ def fitted_before(estimator: Any, cv: str, kind: Kind) -> Any:
     except NotFittedError:
         raise NotFittedError(
             "cv='prefit' takes an estimator that is fitted already, on other rows than these; "
-            f"call fit on this {type(estimator).__name__} first, or use cv=5"
+            f"call fit on this {type(estimator).__name__} first, or use cv=5. (A copy that a grid "
+            "search or cross-validation makes is not fitted: give it a FrozenEstimator, with cv=5)"
         ) from None
     known = getattr(estimator, "classes_", None)
     if kind.classes is None or known is None or np.array_equal(known, kind.classes):

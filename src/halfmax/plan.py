@@ -1,15 +1,24 @@
-"""How a fitted classifier turns scores into predictions."""
+"""How a classifier turns scores into predictions, and what is found out about that in fit."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from halfmax import _inputs
+from halfmax import _inputs, assessing, assessing_labels, scoring, tuning
+from halfmax._inputs import LabelledScores
 from halfmax._options import Guard
+from halfmax.assessment import Assessment
 from halfmax.deciding import decide_matrix
 from halfmax.decision import Decision
 from halfmax.metrics import Objective
 from halfmax.targets import Kind
+from halfmax.thresholds import Thresholds
+
+Array = npt.NDArray[Any]
+
+_RESAMPLES = 200  # a fifth of what assess does by itself; its time should not show beside fitting
 
 
 class Plan(NamedTuple):
@@ -36,3 +45,45 @@ class Plan(NamedTuple):
         """The best predictions for these rows together."""
         matrix = _inputs.open_probabilities(scores, name)
         return decide_matrix(matrix, self.objective.metric, self.average)
+
+    def found_by_tuning(
+        self, tuned: Thresholds, pooled: LabelledScores, rows: Array
+    ) -> dict[str, Any]:
+        """Fitted attributes. What takes as long as tuning many times waits until asked for."""
+        once, assessed = np.unique(rows, return_index=True)[1], tuned
+        if len(once) < len(rows):
+            pooled = pooled.of_rows(once)
+            choice = tuning.choose_with(pooled, *self.how)
+            assessed = tuning.result(pooled, *self.how[:3], choice)
+        waiting = Waiting(pooled, assessed, tuned)
+        quick = assessing_labels.can_judge(pooled, *self.how)
+        return {
+            "score_": tuned.score,
+            "thresholds_": tuned.thresholds,
+            "_assessment": waiting.assess(self) if quick else None,
+            "_waiting": None if quick else waiting,
+        }
+
+    def found_by_deciding(self, pooled: LabelledScores) -> dict[str, Any]:
+        """The same where nothing is tuned: the rule has seen no label of the pooled rows."""
+        decision = self.decide(pooled.scores, "predict_proba")
+        metric, average = self.objective.metric, self.average
+        reached = scoring.score(pooled.truth, decision.predictions, metric, average, pooled.weights)
+        found: dict[str, Any] = {"score_": reached, "_assessment": None, "_waiting": None}
+        if average != "samples" or pooled.is_binary:
+            found["thresholds_"] = np.full(pooled.n_labels, decision.thresholds)
+        return found
+
+
+class Waiting(NamedTuple):
+    """What it takes to assess thresholds."""
+
+    pooled: LabelledScores  # each row once
+    assessed: Thresholds  # tuned on these
+    tuned: Thresholds  # on all, where rows were scored several times
+
+    def assess(self, plan: Plan) -> Assessment:
+        """What the thresholds will show on new rows."""
+        how = *plan.how, self.assessed
+        found = assessing.assess_checked(self.pooled, *how, n_resamples=_RESAMPLES)
+        return replace(found, thresholds=self.tuned)

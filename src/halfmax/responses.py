@@ -29,6 +29,11 @@ METHODS = ("predict_proba", "decision_function", "predict")
 
 def find_method(estimator: Any, wanted: str) -> str:
     """The method whose answers are compared with thresholds."""
+    if estimator is None or isinstance(estimator, type):
+        raise TypeError(
+            "estimator must be a scikit-learn estimator, made as in LogisticRegression(); got "
+            f"{estimator!r:.100}"
+        )
     if not isinstance(wanted, str) or wanted not in ("auto", *METHODS):
         raise ValueError(
             f"response_method must be {spell_out(('auto', *METHODS), 'or')}; got {wanted!r}"

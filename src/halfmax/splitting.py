@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, check_cv
+from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
 from halfmax._jit import kernel
@@ -118,7 +118,7 @@ def shuffling(random_state: Any) -> np.random.RandomState | None:
 
 
 def splitter_for(cv: Any, targets: Any, random_state: Any) -> Any:
-    """A splitter: scikit-learn's for one classifier, `LabelFolds` for a number and many labels.
+    """A splitter: `LabelFolds` for a number, but scikit-learn's for two classes in folds.
 
     A random_state shuffles the rows before they are cut into folds.
     """
@@ -127,10 +127,8 @@ def splitter_for(cv: Any, targets: Any, random_state: Any) -> Any:
     if not isinstance(cv, Real):
         return check_cv(cv, targets.given, classifier=one)
     number = _check_number(cv, targets.n_rows)
-    if not one:
+    if not one or isinstance(number, float):
         return LabelFolds(number, shuffling(random_state))
-    if isinstance(number, float):
-        return StratifiedShuffleSplit(1, test_size=number, random_state=random_state)
     return StratifiedKFold(number, shuffle=random_state is not None, random_state=random_state)
 
 

@@ -68,7 +68,7 @@ class Kind(NamedTuple):
             return self.classes[place]
         if self.container is not None:
             return self.container(predictions, dtype=np.int64)
-        return _dense(predictions).astype(np.int64)
+        return dense(predictions).astype(np.int64)
 
 
 class Targets(NamedTuple):
@@ -119,10 +119,11 @@ def width(y: Any) -> int:
 
 def _column(y: Any) -> Array:
     """One value for each row; a matrix of one column is taken, with scikit-learn's warning."""
-    return np.asarray(column_or_1d(_dense(y), warn=True))
+    return np.asarray(column_or_1d(dense(y), warn=True))
 
 
-def _dense(values: Any) -> Any:
+def dense(values: Any) -> Any:
+    """An array in place of a scipy sparse container."""
     return values if not sparse.issparse(values) else values.toarray()  # type: ignore[attr-defined]
 
 
@@ -145,7 +146,10 @@ def _not_binary(kind: str, values: Array) -> str:
         )
     hint = ""
     if kind == "unknown":
-        hint = "; sets of labels become one with sklearn.preprocessing.MultiLabelBinarizer"
+        hint = (
+            "; sets of labels become one with sklearn.preprocessing.MultiLabelBinarizer, numbers "
+            "in an array of objects become classes with astype(int)"
+        )
     return (
         f"Unknown label type: {kind}. y must hold two classes, or be a 0/1 matrix of rows x labels"
         f"{hint}"
@@ -166,11 +170,13 @@ def _place_of(pos_label: Any, classes: Array) -> int:
 def read_labels(y: Any) -> tuple[Kind, Any, _inputs.Matrix]:
     """A matrix of rows x labels: what it predicts, the CSR of its ones, and the matrix itself."""
     matrix = _open_indicator(y)
+    return *_of_matrix(matrix, y), matrix
+
+
+def _of_matrix(matrix: _inputs.Matrix, y: Any) -> tuple[Kind, Any]:
     truth = _inputs.check_binary(matrix, "y")
-    container = None
-    if matrix.is_sparse:
-        container = sparse.csr_matrix if sparse.isspmatrix(y) else sparse.csr_array
-    return Kind(None, 1, truth.shape[1], matrix.labels, container), truth, matrix
+    container = _inputs.csr_like(y) if matrix.is_sparse else None
+    return Kind(None, 1, truth.shape[1], matrix.labels, container), truth
 
 
 def _open_indicator(y: Any) -> _inputs.Matrix:
@@ -198,11 +204,11 @@ def _targets_of_labels(y: Any, pos_label: Any) -> Targets:
             f"leave it None; got {pos_label!r}"
         )
     matrix = _open_indicator(y)
-    if not matrix.is_sparse and matrix.values.dtype.kind not in "biu":
+    if not matrix.is_sparse and matrix.values.dtype.kind == "f":
         found = _kind_of(matrix.values)
         if found != "multilabel-indicator":
             raise ValueError(_not_binary(found, matrix.values))
-    kind, truth, matrix = read_labels(y)
+    kind, truth = _of_matrix(matrix, y)
     # int64, since OneVsRestClassifier goes wrong with int8 and more than 127 labels
     container = kind.container or np.asarray
     given = container(truth if matrix.is_sparse else matrix.values, dtype=np.int64)

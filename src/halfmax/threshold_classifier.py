@@ -15,30 +15,25 @@ from halfmax import (
     _inputs,
     _options,
     _routing,
-    assessing,
-    assessing_labels,
     micro,
     out_of_fold,
     scoring,
     tuning,
 )
 from halfmax._errors import spell_out
-from halfmax._inputs import LabelledScores
 from halfmax.assessment import Assessment
 from halfmax.expected import find_ratio
 from halfmax.metrics import Objective, find_metric
 from halfmax.out_of_fold import Work
-from halfmax.plan import Plan
+from halfmax.plan import Plan, Waiting
 from halfmax.responses import find_method, scores_of, takes_many_labels
-from halfmax.splitting import splitter_for
+from halfmax.splitting import LabelFolds, splitter_for
 from halfmax.staircase import Staircase
 from halfmax.targets import Kind, read_targets
-from halfmax.thresholds import Thresholds
 
 Array = npt.NDArray[Any]
 
 _RULES = ("empirical", "expected")
-_RESAMPLES = 200  # a fifth of what assess does by itself; its time should not show beside fitting
 
 
 def _estimator_has(method: str) -> Any:
@@ -75,14 +70,16 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         very rows given to ``predict`` (`decide`). A row's prediction then depends on the whole
         batch that it comes in: the best threshold is half the best F1 that the batch allows, so a
         row with probability 0.3 may be predicted among hopeless ones and not among better ones.
-        Rows given one at a time are batches of one, except with ``average="samples"``, where each
-        row is a batch anyway.
+        With ``average="samples"`` each row is a batch of labels. Otherwise do not use it for rows
+        that come one at a time: the best F1 of a batch of one is had by predicting it, however
+        hopeless it is.
     cv : int, float, splitter, iterable or "prefit"
         The folds whose scores are pooled. For a number, two classes are stratified as by
         scikit-learn, and many labels so that each has its share of positives in every fold as far
-        as that is possible. A float holds out that share of the rows once. ``"prefit"`` takes the
-        estimator as it is, fitted before on other rows, and tunes on all rows given; ``refit`` then
-        means nothing.
+        as that is possible. A float holds out that share of the rows once, in the same way.
+        ``"prefit"`` takes the estimator as it is, fitted before on other rows, and tunes on all
+        rows given; ``refit`` then means nothing. (In a grid search, which copies estimators without
+        their fit, use a FrozenEstimator instead.)
     guard : None or str
         None is the exact optimum on the pooled scores; ``"auto"`` gives up some of that for score
         on new data, which pays where labels have few positives. See `tune`.
@@ -97,7 +94,9 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     random_state : int, RandomState or None
         Shuffles rows before they are cut into folds, when cv is a number.
     pos_label : class, optional
-        Which of two classes is the positive one; the second in sorted order by default.
+        Which of two classes is the positive one; the second in sorted order by default. If it is
+        the first, values of ``decision_function`` change their sign before they are compared with
+        `threshold_`.
 
     Attributes
     ----------
@@ -131,10 +130,11 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     ``score`` is the metric that is maximised, as in GridSearchCV and LogisticRegressionCV, not
-    accuracy. Weights given to ``fit`` count in tuning, and in fitting where the estimator takes
-    them. A label without positives among the rows that a fold fits on is never predicted in that
-    fold. A splitter that scores rows more than once counts them each time; the assessment takes
-    the first.
+    accuracy. Weights given to ``fit`` count in tuning and in `score_`, and in fitting where the
+    estimator takes them. Put this around an estimator of many labels, not inside of it:
+    OneVsRestClassifier and others that ask for probabilities do not ask for thresholds. A label
+    without positives among the rows that a fold fits on is never predicted in that fold. A splitter
+    that scores rows more than once counts them each time; the assessment takes the first.
 
     Examples
     --------
@@ -200,22 +200,20 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         method = self._check_options()
         targets = read_targets(y, self.pos_label)
         plan = self._plan_for(targets.kind, method)
-        if is_regressor(self.estimator) and targets.kind.is_binary:
-            targets = targets._replace(given=targets.truth.astype(np.float64))
+        targets = out_of_fold.for_estimator(self.estimator, targets)
         X, _ = indexable(X, targets.given)
         weights = _inputs.check_weights(sample_weight, targets.n_rows)
         routed = _routing.route_fit(self, sample_weight, fit_params)
         work = Work(self.estimator, X, targets, routed.estimator.fit, method, plan.unseen)
-        self.estimator_, rows, scores = self._fit_and_score(work, routed.splitter.split)
-        self._plan = plan
-        self._forget()
+        fitted, rows, scores = self._fit_and_score(work, routed.splitter.split)
         pooled = out_of_fold.pool(targets, rows, scores, weights)
         if plan.rule == "empirical":
             tuned = tuning.tune_checked(pooled, *plan.how)  # from here, to warn who called fit
-            self._keep(tuned, pooled, np.concatenate(rows))
+            found = plan.found_by_tuning(tuned, pooled, np.concatenate(rows))
         else:
-            self._judge(pooled)
-        self.staircase_ = Staircase.of_checked(pooled)
+            found = plan.found_by_deciding(pooled)
+        stairs = Staircase.of_checked(pooled)
+        self._take(found | {"estimator_": fitted, "staircase_": stairs, "_plan": plan})
         return self
 
     def predict(self, X: Any) -> Any:
@@ -269,6 +267,14 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return self.score_ if assessment is None else assessment.expected_score
 
     @property
+    def threshold_(self) -> float:
+        """The threshold of two classes."""
+        self._require_fit("threshold_")
+        if not self._plan.kind.is_binary:
+            raise AttributeError("threshold_ is for two classes; labels have thresholds_")
+        return float(self.thresholds_[0])
+
+    @property
     def classes_(self) -> Any:
         """The classes, as the fitted estimator has them."""
         self._require_fit("classes_")
@@ -312,7 +318,8 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.rule == "expected" and method != "predict_proba":
             raise ValueError(
                 "rule='expected' needs probabilities, and this estimator would be asked for "
-                f"{method}: CalibratedClassifierCV makes probabilities of any scores"
+                f"{method}: use a classifier with predict_proba, which CalibratedClassifierCV "
+                "makes of any classifier"
             )
         return method
 
@@ -337,8 +344,8 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             fitted = out_of_fold.fitted_before(self.estimator, self.cv, work.targets.kind)
             return fitted, [np.arange(work.targets.n_rows)], [work.scores(fitted)]
         splitter = splitter_for(self.cv, work.targets, self.random_state)
-        splits = list(splitter.split(work.X, work.targets.given, **split_params))
-        splits = out_of_fold.check_splits(splits, self.cv)
+        y = work.targets.truth if isinstance(splitter, LabelFolds) else work.targets.given
+        splits = out_of_fold.check_splits(splitter.split(work.X, y, **split_params), self.cv)
         rows = [test for _, test in splits]
         if self.refit:
             fitted, work = out_of_fold.fit_first(work, None)
@@ -351,51 +358,21 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         fitted, work = out_of_fold.fit_first(work, splits[0][0])
         return fitted, rows, [work.scores(fitted, *splits[0])]
 
-    def _forget(self) -> None:
-        """Take features from the new estimator, and nothing from an earlier fit."""
-        for name in ("thresholds_", "threshold_", "n_features_in_", "feature_names_in_"):
+    def _take(self, found: dict[str, Any]) -> None:
+        """Become what was found, all at once, with nothing left of an earlier fit."""
+        for name in ("thresholds_", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-            if name.endswith("_in_") and hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-
-    def _keep(self, tuned: Thresholds, pooled: LabelledScores, rows: Array) -> None:
-        """Keep what was tuned, and what it takes to assess it."""
-        how, assessed = self._plan.how, tuned
-        once = np.unique(rows, return_index=True)[1]
-        if len(once) < len(rows):
-            pooled = pooled.of_rows(once)
-            assessed = tuning.result(pooled, *how[:3], tuning.choose_with(pooled, *how))
-        self._to_assess: tuple[LabelledScores, Thresholds] | None = (pooled, assessed)
-        if assessing_labels.can_judge(pooled, *how):
-            self._assess()
-        self.score_ = tuned.score
-        self._keep_thresholds(tuned.thresholds)
+            if name.endswith("_in_") and hasattr(found["estimator_"], name):
+                setattr(self, name, getattr(found["estimator_"], name))
+        self.__dict__.update(found)
 
     def _assess(self) -> Assessment | None:
         """Assess once, then let go of the scores."""
-        if self._to_assess is not None:
-            pooled, tuned = self._to_assess
-            self._assessment: Assessment | None = assessing.assess_checked(
-                pooled, *self._plan.how, tuned, n_resamples=_RESAMPLES
-            )
-            self._to_assess = None
+        waiting: Waiting | None = self.__dict__["_waiting"]
+        if waiting is not None:
+            self._assessment: Assessment | None = waiting.assess(self._plan)
+            self._waiting = None
         return self._assessment
-
-    def _judge(self, pooled: LabelledScores) -> None:
-        """What the rule reaches on the pooled rows: it has seen none of their labels."""
-        metric, average = self._plan.objective.metric, self._plan.average
-        decision = self._plan.decide(pooled.scores, "predict_proba")
-        self.score_ = scoring.score(
-            pooled.truth, decision.predictions, metric, average, pooled.weights
-        )
-        self._to_assess = self._assessment = None
-        if average != "samples" or pooled.is_binary:
-            self._keep_thresholds(np.full(pooled.n_labels, decision.thresholds))
-
-    def _keep_thresholds(self, thresholds: Array) -> None:
-        self.thresholds_ = thresholds
-        if self._plan.kind.is_binary:
-            self.threshold_ = float(thresholds[0])
 
     def _predict(self, X: Any) -> Any:
         """0/1 for each row, or for each row and label."""
