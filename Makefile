@@ -10,6 +10,10 @@ NO_KERNELS := regions bad_regions curse figures reproduce cli diagnose curse_war
 	threshold_classifier bad_estimators estimator_checks expected_f_classifier examples
 WITHOUT_KERNELS := $(foreach name,$(NO_KERNELS),--ignore tests/test_$(name).py)
 
+# A process for each core; the linear algebra of small models only loses by threads of its own.
+ALL_CORES := -n auto
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
 # A compiled kernel remembers the kernels it calls, also after these have changed.
 FORGET_KERNELS := find src -name '*.nb[ci]' -delete
 
@@ -35,9 +39,9 @@ demo: setup ## tune a binary and a multilabel classifier on built-in data
 
 test: setup lint typecheck ## style, types, all tests; then the tests again with the compiler off
 	$(FORGET_KERNELS)
-	$(RUN)/python -m pytest
-	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(RUN)/python -m pytest -q tests $(UNCOMPILED) \
-		$(WITHOUT_KERNELS)
+	$(ONE_THREAD) $(RUN)/python -m pytest $(ALL_CORES)
+	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(ONE_THREAD) $(RUN)/python -m pytest -q tests \
+		$(ALL_CORES) $(UNCOMPILED) $(WITHOUT_KERNELS)
 
 lint: setup ## style and format
 	$(RUN)/ruff check .
@@ -53,7 +57,7 @@ coverage: setup ## line coverage, with the compiler off so that kernels count to
 reproduce: setup ## recompute the paper's figures, claims and simulation into paper/index.html
 	@$(RUN)/halfmax reproduce --out paper
 
-bench: setup ## speed and accuracy beside peers, all in one run (about 7 minutes)
+bench: setup ## speed and accuracy beside peers, all in one run (about 18 minutes)
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[test,bench]'
 	$(RUN)/python -m benchmarks

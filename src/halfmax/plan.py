@@ -18,7 +18,7 @@ from halfmax.thresholds import Thresholds
 
 Array = npt.NDArray[Any]
 
-_RESAMPLES = 200  # a fifth of what assess does by itself; its time should not show beside fitting
+_MOST_KEPT = 1 << 24  # scores; more are assessed in fit if that is quick, and let go
 
 
 class Plan(NamedTuple):
@@ -49,19 +49,19 @@ class Plan(NamedTuple):
     def found_by_tuning(
         self, tuned: Thresholds, pooled: LabelledScores, rows: Array
     ) -> dict[str, Any]:
-        """Fitted attributes. What takes as long as tuning many times waits until asked for."""
+        """Fitted attributes. The assessment waits until asked for, unless its scores are many."""
         once, assessed = np.unique(rows, return_index=True)[1], tuned
         if len(once) < len(rows):
             pooled = pooled.of_rows(once)
             choice = tuning.choose_with(pooled, *self.how)
             assessed = tuning.result(pooled, *self.how[:3], choice)
         waiting = Waiting(pooled, assessed, tuned)
-        quick = assessing_labels.can_judge(pooled, *self.how)
+        now = pooled.scores.size > _MOST_KEPT and assessing_labels.can_judge(pooled, *self.how)
         return {
             "score_": tuned.score,
             "thresholds_": tuned.thresholds,
-            "_assessment": waiting.assess(self) if quick else None,
-            "_waiting": None if quick else waiting,
+            "_assessment": waiting.assess(self) if now else None,
+            "_waiting": None if now else waiting,
         }
 
     def found_by_deciding(self, pooled: LabelledScores) -> dict[str, Any]:
@@ -84,6 +84,5 @@ class Waiting(NamedTuple):
 
     def assess(self, plan: Plan) -> Assessment:
         """What the thresholds will show on new rows."""
-        how = *plan.how, self.assessed
-        found = assessing.assess_checked(self.pooled, *how, n_resamples=_RESAMPLES)
+        found = assessing.assess_checked(self.pooled, *plan.how, self.assessed)
         return replace(found, thresholds=self.tuned)

@@ -96,13 +96,13 @@ def read_targets(y: Any, pos_label: Any = None) -> Targets:
     found = _kind_of(values)
     if found != "binary":
         raise ValueError(_not_binary(found, values))
-    classes = np.unique(values)
+    classes, place = np.unique(values, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             f"y must hold two classes; got one class, {classes.tolist()[0]!r}, in all rows"
         )
     kind = Kind.of_classes(classes, pos_label)
-    return Targets(kind, values, kind.truth(values))
+    return Targets(kind, values, (place == kind.positive).astype(np.uint8))
 
 
 def width(y: Any) -> int:

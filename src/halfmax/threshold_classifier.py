@@ -115,9 +115,10 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         nothing.
     assessment_ : Assessment or None
         Intervals of score and thresholds, the same for each label, and the tuned `Thresholds` with
-        ``table()`` and ``save(path)``; see `assess`. None with ``rule="expected"``. With weights, a
-        guard or ``average="samples"`` it takes 30 to 50 tunings, so `expected_score_` and this are
-        computed when first asked for, and the pooled scores are kept until then.
+        ``table()`` and ``save(path)``; see `assess`. None with ``rule="expected"``. This and
+        `expected_score_` are computed when first asked for, which takes longer than tuning (with
+        weights, a guard or ``average="samples"`` 30 to 50 times as long); until then the pooled
+        scores are kept.
     staircase_ : Staircase
         What every threshold would have counted on the pooled rows, for each label.
     estimator_ : estimator
