@@ -209,6 +209,7 @@ BAD = [
         ValueError,
         "y must hold the classes seen in fit, 0 and 1; got 2",
     ),
+    ("short y", lambda: hm.make_threshold_scorer()(BOTH, X, Y[:90]), ValueError, "inconsistent"),
     ("columns", lambda: hm.make_threshold_scorer()(EACH, X, MANY[:, :2]), ValueError, "2 labels"),
 ]
 

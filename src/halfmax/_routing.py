@@ -51,11 +51,11 @@ def route_fit(owner: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Bun
 
 
 def router(owner: Any) -> MetadataRouter:
-    """The owner takes weights itself; the rest goes to its estimator and to its splitter."""
+    """What the owner does not take itself goes to its estimator, and to its splitter if any."""
     fit = MethodMapping().add(caller="fit", callee="fit")
     split = MethodMapping().add(caller="fit", callee="split")
     found = MetadataRouter(owner=owner).add_self_request(owner)
     found.add(estimator=owner.estimator, method_mapping=fit)
-    if hasattr(owner.cv, "split"):
-        found.add(splitter=owner.cv, method_mapping=split)
+    if hasattr(cv := getattr(owner, "cv", None), "split"):
+        found.add(splitter=cv, method_mapping=split)
     return found

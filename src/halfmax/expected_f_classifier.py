@@ -12,16 +12,11 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import _safe_indexing, get_tags, indexable
-from sklearn.utils.metadata_routing import (
-    UNUSED,
-    MetadataRouter,
-    MethodMapping,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import UNUSED, process_routing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from halfmax import _inputs
+from halfmax import _inputs, _routing
 from halfmax._threads import spans
 from halfmax.deciding_jointly import decide_joint
 from halfmax.joint import Joint
@@ -190,9 +185,7 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def get_metadata_routing(self) -> Any:
         """Where metadata go: those of fit to the estimator, sample_weight of score to this one."""
-        routing = MetadataRouter(owner=self).add_self_request(self)
-        fits = MethodMapping().add(caller="fit", callee="fit")
-        return routing.add(estimator=self.estimator, method_mapping=fits)
+        return _routing.router(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -81,7 +81,7 @@ def deal_rows(
 
 
 class LabelFolds:
-    """A scikit-learn splitter for label matrices, which stratifies by every label.
+    """Splits as scikit-learn's splitters make them, stratified by every label, or by one.
 
     With `n_splits` a whole number, so many folds; with a share, one split that holds out so much.
     """
@@ -92,15 +92,10 @@ class LabelFolds:
         self.n_splits = n_splits
         self.random_state = random_state
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
-        return int(self.n_splits) if isinstance(self.n_splits, int) else 1
+    def get_n_splits(self) -> int:
+        return self.n_splits if isinstance(self.n_splits, int) else 1
 
-    def split(
-        self,
-        X: Any,  # noqa: ARG002
-        y: Any,
-        groups: Any = None,  # noqa: ARG002
-    ) -> Iterator[tuple[Array, Array]]:
+    def split(self, X: Any, y: Any) -> Iterator[tuple[Array, Array]]:  # noqa: ARG002
         folds = self.get_n_splits()
         if folds == 1:
             shares = np.array([self.n_splits, 1.0 - self.n_splits])

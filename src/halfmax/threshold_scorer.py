@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_regressor
+from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import UNUSED
 
 from halfmax import _inputs, _options, cross_fitting, tuning
@@ -43,17 +44,12 @@ class ThresholdScorer(BaseEstimator):
 
     def score(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The metric of a fitted estimator whose thresholds are chosen by other rows."""
+        check_consistent_length(X, y)
         method = find_method(estimator, self.response_method)
         kind = _kind_of(estimator, y, self.pos_label)
-        data = LabelledScores(
-            truth=kind.truth(y),
-            scores=scores_of(estimator, X, method, kind),
-            weights=None,
-            labels=None,
-            native=None,
-        )
-        data = data._replace(weights=_inputs.check_weights(sample_weight, data.n_rows))
-        return self._score_unseen(data)
+        truth, scores = kind.truth(y), scores_of(estimator, X, method, kind)
+        weights = _inputs.check_weights(sample_weight, truth.shape[0])
+        return self._score_unseen(LabelledScores(truth, scores, weights, None, None))
 
     def _score_unseen(self, data: LabelledScores) -> float:
         objective, guard = Objective(find_metric(self.metric)), _options.check_guard(self.guard)
