@@ -2,12 +2,16 @@
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+INSTALLED := $(VENV)/.installed
+TOOLS := $(VENV)/.installed-tools
+INSTALL := $(RUN)/python -m pip install --quiet --disable-pip-version-check \
+	--constraint constraints.txt --editable
 # Real scores are too many for kernels that run as plain Python.
 UNCOMPILED := --ignore tests/test_real_scores.py
 # These use no kernels, or only through what other tests cover.
 NO_KERNELS := regions bad_regions curse figures reproduce cli diagnose curse_warning \
-	threshold_classifier bad_estimators estimator_checks expected_f_classifier examples
+	threshold_classifier bad_estimators estimator_checks expected_f_classifier examples \
+	engines engine_work
 WITHOUT_KERNELS := $(foreach name,$(NO_KERNELS),--ignore tests/test_$(name).py)
 
 # A process for each core; the linear algebra of small models only loses by threads of its own.
@@ -18,51 +22,55 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 FORGET_KERNELS := find src -name '*.nb[ci]' -delete
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint typecheck coverage reproduce bench pictures clean
+.PHONY: help setup tools demo test lint typecheck coverage reproduce bench pictures clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-setup: $(STAMP) ## create .venv and install halfmax with its pinned dependencies
+setup: $(INSTALLED) ## create .venv and install halfmax with its pinned dependencies
 
-$(STAMP): pyproject.toml constraints.txt
+tools: $(TOOLS) ## the same with all that tests need, Spark and Dask too
+
+$(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "halfmax needs Python 3.11 or later; set PYTHON=/path/to/python3.12, for example"; exit 1; }
 	@test -x $(RUN)/python || $(PYTHON) -m venv $(VENV) \
 		|| { rm -rf $(VENV); echo "python3 cannot create environments: install Debian's python3-venv"; exit 1; }
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[test]'
-	@touch $(STAMP)
+	$(INSTALL) '.[report]'
+	@touch $(INSTALLED)
+
+$(TOOLS): $(INSTALLED)
+	$(INSTALL) '.[test]'
+	@touch $(TOOLS)
 
 demo: setup ## tune a binary and a multilabel classifier on built-in data
 	@$(RUN)/python -m halfmax.demo
 
-test: setup lint typecheck ## style, types, all tests; then the tests again with the compiler off
+test: tools lint typecheck ## style, types, all tests; then the tests again with the compiler off
 	$(FORGET_KERNELS)
 	$(ONE_THREAD) $(RUN)/python -m pytest $(ALL_CORES)
 	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(ONE_THREAD) $(RUN)/python -m pytest -q tests \
 		$(ALL_CORES) $(UNCOMPILED) $(WITHOUT_KERNELS)
 
-lint: setup ## style and format
+lint: tools ## style and format
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
 
-typecheck: setup ## static types
+typecheck: tools ## static types
 	$(RUN)/mypy
 
-coverage: setup ## line coverage, with the compiler off so that kernels count too
+coverage: tools ## line coverage, with the compiler off so that kernels count too
 	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(RUN)/coverage run -m pytest -q tests $(UNCOMPILED)
 	$(RUN)/coverage report
 
 reproduce: setup ## recompute the paper's figures, claims and simulation into paper/index.html
 	@$(RUN)/halfmax reproduce --out paper
 
-bench: setup ## speed and accuracy beside peers, all in one run (about 18 minutes)
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[test,bench]'
+bench: tools ## speed and accuracy beside peers, all in one run (about 18 minutes)
+	$(INSTALL) '.[test,bench]'
 	$(RUN)/python -m benchmarks
 
-pictures: setup ## redraw the pictures of the README
+pictures: tools ## redraw the pictures of the README
 	$(RUN)/python -m benchmarks.pictures
 
 clean: ## remove the environment and caches

@@ -14,6 +14,11 @@ from halfmax.studies.claim import SLIP, Claim
 from halfmax.studies.reproduce import Reproduction
 
 COMMANDS = (
+    ["tune"],
+    ["apply"],
+    ["assess"],
+    ["diagnose"],
+    ["decide"],
     ["demo"],
     ["reproduce"],
     ["reproduce", "figures"],
@@ -43,7 +48,13 @@ def test_every_command_is_in_the_list_above():
 
 
 def test_no_words_show_the_help():
-    assert "reproduce" in run().output
+    shown = run()
+    assert shown.exit_code == 2
+    assert "reproduce" in shown.output
+
+
+def test_the_help_has_the_exit_codes():
+    assert "Exit codes: 0 all is well, 2 wrong input or usage, 1 an unexpected" in run("-h").output
 
 
 def test_version():

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from halfmax.regions import decision_region
     from halfmax.scoring import score
     from halfmax.staircase import Staircase
+    from halfmax.tables.applying import apply_table
+    from halfmax.tables.assessing import assess_table, diagnose_table
+    from halfmax.tables.deciding import TableDecision, decide_table
+    from halfmax.tables.delivery import Written
+    from halfmax.tables.tuning import tune_table
     from halfmax.threshold_classifier import ThresholdClassifier
     from halfmax.threshold_scorer import make_threshold_scorer
     from halfmax.thresholds import Thresholds
@@ -53,19 +58,26 @@ __all__ = [
     "Metric",
     "OptimismWarning",
     "Staircase",
+    "TableDecision",
     "ThresholdClassifier",
     "Thresholds",
+    "Written",
+    "apply_table",
     "assess",
+    "assess_table",
     "decide",
     "decide_joint",
+    "decide_table",
     "decision_region",
     "diagnose",
+    "diagnose_table",
     "expected_curve",
     "joint_from_samples",
     "make_threshold_scorer",
     "score",
     "simulate_winners_curse",
     "tune",
+    "tune_table",
 ]
 
 # Names are fetched when first used: importing numba and scipy takes longer than an import should.
@@ -83,19 +95,26 @@ _HOME = {
     "Metric": "metrics",
     "OptimismWarning": "_errors",
     "Staircase": "staircase",
+    "TableDecision": "tables.deciding",
     "ThresholdClassifier": "threshold_classifier",
     "Thresholds": "thresholds",
+    "Written": "tables.delivery",
+    "apply_table": "tables.applying",
     "assess": "assessing",
+    "assess_table": "tables.assessing",
     "decide": "deciding",
     "decide_joint": "deciding_jointly",
+    "decide_table": "tables.deciding",
     "decision_region": "regions",
     "diagnose": "diagnosing",
+    "diagnose_table": "tables.assessing",
     "expected_curve": "expected",
     "joint_from_samples": "joint",
     "make_threshold_scorer": "threshold_scorer",
     "score": "scoring",
     "simulate_winners_curse": "winners_curse",
     "tune": "tuning",
+    "tune_table": "tables.tuning",
 }
 
 

@@ -40,6 +40,9 @@ class Progress:
             self._tell(self._done, self._total)
 
     def __enter__(self) -> "Progress":
+        begin = getattr(self._tell, "begin", None)  # of a bar that says what is counted
+        if begin is not None:
+            begin(self._what, self._total)
         return self
 
     def __exit__(self, *interruption: object) -> None:
@@ -49,13 +52,14 @@ class Progress:
     def _write(self, done: int, total: int) -> None:
         now = time.monotonic()
         often = _SECONDS_BETWEEN if sys.stderr.isatty() else _SECONDS_BETWEEN_LINES_OF_A_FILE
-        if now - self._written < often and done < total:
+        if now - self._written < often and (done < total or not total):
             return
         self._written = now
         took = now - self._started
         rest = f"{took:.1f} s"
         if done < total:
             rest = f"about {took / done * (total - done):.0f} s left"
-        line = f"{self._what}: {100 * done // total} %, {rest}"
+        share = f"{100 * done // total} %" if total else f"{done:,}"  # 0: nobody knows of how many
+        line = f"{self._what}: {share}, {rest}"
         print(f"\r{line:<{self._width}}", end="", file=sys.stderr, flush=True)
         self._width = len(line)

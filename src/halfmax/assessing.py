@@ -1,7 +1,7 @@
 """Labelled scores in, what new data will show out."""
 
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -81,20 +81,47 @@ def assess(
     """
     if not isinstance(per_label, (bool, np.bool_)):
         raise TypeError(f"per_label must be True or False; got {per_label!r}")
-    n_resamples = _options.check_whole("n_resamples", n_resamples, 1)
-    level = _options.check_share_inside("level", level)
-    seed = _options.check_whole("seed", seed, 0)
-    Progress(progress, "", 1)
+    how = check_how(n_resamples, level, seed, progress)
     wanted = _options.check_guard(guard)
     objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
     data = _inputs.read_labelled(y_true, y_score, sample_weight, labels)
     average = _options.check_average(average, one_classifier=data.is_binary)
-    what = data, average, per_label, objective
-    tuning.refuse_what_cannot_be(data.is_binary, *what[1:], wanted)
-    tuned = tuning.result(*what, tuning.choose_with(*what, wanted))
-    return assess_checked(
-        *what, wanted, tuned, n_resamples=n_resamples, level=level, seed=seed, progress=progress
+    return tune_and_assess(data, average, per_label, objective, wanted, how)
+
+
+class How(TypedDict):
+    """How thoroughly something is assessed."""
+
+    n_resamples: int
+    level: float
+    seed: int
+    progress: Wanted
+
+
+def check_how(n_resamples: int, level: float, seed: int, progress: Wanted) -> How:
+    """The options that every assessment has."""
+    Progress(progress, "", 1)
+    return How(
+        n_resamples=_options.check_whole("n_resamples", n_resamples, 1),
+        level=_options.check_share_inside("level", level),
+        seed=_options.check_whole("seed", seed, 0),
+        progress=progress,
     )
+
+
+def tune_and_assess(
+    data: LabelledScores,
+    average: str,
+    per_label: bool,
+    objective: Objective,
+    guard: Guard | None,
+    how: How,
+) -> Assessment:
+    """Tune data that have passed the gate, and assess what that gives."""
+    what = data, average, per_label, objective
+    tuning.refuse_what_cannot_be(data.is_binary, *what[1:], guard)
+    tuned = tuning.result(*what, tuning.choose_with(*what, guard))
+    return assess_checked(*what, guard, tuned, **how)
 
 
 def assess_checked(

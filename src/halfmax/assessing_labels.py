@@ -69,7 +69,7 @@ def can_judge(
 
 def judge(case: Case) -> Judgement:
     """Assess thresholds of labels that are tuned apart."""
-    stairs = Staircase.of_checked(case.data)
+    stairs = case.stairs or Staircase.of_checked(case.data)
     if case.average == "micro" and not case.data.is_binary:
         return _judge_pooled(case, stairs)
     found = _resample(case, stairs, case.objective)

@@ -11,6 +11,7 @@ from halfmax._options import Guard
 from halfmax._shown import Shown
 from halfmax.error_bars import Estimate
 from halfmax.metrics import Objective
+from halfmax.staircase import Staircase
 from halfmax.table import Table
 from halfmax.thresholds import Thresholds
 
@@ -30,6 +31,7 @@ class Case(NamedTuple):
     level: float
     seed: int
     progress: Any
+    stairs: Staircase | None = None  # of all rows, where `data` holds only some of them
 
     @property
     def tails(self) -> tuple[float, float]:
@@ -41,7 +43,8 @@ class Case(NamedTuple):
         tuned = self.tuned
         precision = np.nan_to_num(tuned.precision)
         hits = np.where(tuned.predicted > 0, np.rint(precision * tuned.predicted), 0)
-        return hits, tuned.predicted, tuned.support, np.full(len(hits), self.data.n_rows)
+        rows = np.full(len(hits), self.data.n_rows) if self.stairs is None else self.stairs.total
+        return hits, tuned.predicted, tuned.support, rows
 
 
 class Judgement(NamedTuple):

@@ -49,11 +49,8 @@ def choose(data: LabelledScores, average: str, per_label: bool, objective: Objec
     """The thresholds with the best objective on the data given."""
     if data.is_binary:
         return _best_of_one(data, objective)
-    if average == "macro" and per_label:
-        return _best_of_each(Staircase.of_checked(data), objective)
-    if average == "micro" and per_label:
-        stairs = Staircase.of_checked(data)
-        return _at_steps(stairs, micro.best_steps(stairs, objective))
+    if average != "samples" and per_label:
+        return choose_on(Staircase.of_checked(data), average, objective)
     if average == "micro":
         threshold = _best_pooled(data, objective)
     elif per_label:
@@ -61,6 +58,13 @@ def choose(data: LabelledScores, average: str, per_label: bool, objective: Objec
     else:
         threshold = shared.best_shared(shared.group_scores(data, average), objective)
     return count_at(data, np.full(data.n_labels, threshold))
+
+
+def choose_on(stairs: Staircase, average: str, objective: Objective) -> Choice:
+    """The best of labels that choose apart, all of which their staircases tell."""
+    if average == "micro":
+        return _at_steps(stairs, micro.best_steps(stairs, objective))
+    return _best_of_each(stairs, objective)
 
 
 def _best_of_one(data: LabelledScores, objective: Objective) -> Choice:
@@ -128,9 +132,17 @@ def _at_steps(stairs: Staircase, step: Array) -> Choice:
 
 def count_at(data: LabelledScores, thresholds: npt.NDArray[np.float64]) -> Choice:
     """Count at any thresholds: a staircase of one step for each label."""
+    return at_only_steps(Staircase.of_checked(data, grid_of(thresholds, data.scores.dtype)))
+
+
+def grid_of(thresholds: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> Grid:
+    """A grid with one step for each label, or none where nobody is predicted."""
     column = np.flatnonzero(np.isfinite(thresholds))
-    grid = Grid.from_entries(column, thresholds[column].astype(data.scores.dtype), data.n_labels)
-    stairs = Staircase.of_checked(data, grid)
-    step = np.full(data.n_labels, micro.NOBODY)
-    step[column] = np.arange(len(column))
+    return Grid.from_entries(column, thresholds[column].astype(dtype), len(thresholds))
+
+
+def at_only_steps(stairs: Staircase) -> Choice:
+    """The choice of labels that have one step at most."""
+    step = np.full(stairs.n_labels, micro.NOBODY)
+    step[stairs.grid.columns] = np.arange(len(stairs.grid.scores))
     return _at_steps(stairs, step)

@@ -24,7 +24,7 @@ _CACHED_STEPS, _CHUNK_ENTRIES, _LABEL_BLOCK_BITS = 1 << 17, 1 << 22, 7
 
 
 @kernel
-def _add_entries(
+def _drop_entries(
     columns: Array,
     scores: Array,
     weights: Array,
@@ -208,12 +208,11 @@ def _dense_blocks(data: LabelledScores, grid: Grid) -> Any:
 
 def _sparse_blocks(data: LabelledScores, grid: Grid) -> Any:
     scores, lowest = data.scores, grid.lowest()
-    add = _add_cached if len(grid.scores) <= _CACHED_STEPS else _add_beyond_cache
 
     def count(entries: slice) -> tuple[slice, Array]:
         weights = _entry_weights(data, entries)
         bins = np.zeros(len(grid.scores), weights.dtype)
-        add(scores.indices[entries], scores.data[entries], weights, grid, lowest, bins)
+        add_entries(scores.indices[entries], scores.data[entries], weights, grid, lowest, bins)
         return slice(None), bins
 
     # Each block has counts of its own to add up, worth it if its entries are several times as many.
@@ -222,10 +221,18 @@ def _sparse_blocks(data: LabelledScores, grid: Grid) -> Any:
     return count, spans(scores.nnz, max(_BLOCK_ENTRIES, size))
 
 
+def add_entries(
+    columns: Array, scores: Array, weights: Array, grid: Grid, lowest: Array, bins: Array
+) -> None:
+    """Add the weight of each (label, score) to the highest step that it reaches."""
+    add = _add_cached if len(grid.scores) <= _CACHED_STEPS else _add_beyond_cache
+    add(columns, scores, weights, grid, lowest, bins)
+
+
 def _add_cached(
     columns: Array, scores: Array, weights: Array, grid: Grid, lowest: Array, bins: Array
 ) -> None:
-    _add_entries(columns, scores, weights, grid.offsets, grid.scores, lowest, bins)
+    _drop_entries(columns, scores, weights, grid.offsets, grid.scores, lowest, bins)
 
 
 def _add_beyond_cache(

@@ -1,13 +1,13 @@
 """A tuned answer that will disappoint says so itself: flooded labels, and a score that flatters."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from halfmax._errors import OptimismWarning, spell_out
-from halfmax._inputs import LabelledScores
 from halfmax._options import Guard
 from halfmax.choosing import Choice
 from halfmax.label_health import floods
@@ -25,20 +25,24 @@ _SAMPLE = 1 << 12  # labels; enough to know their mean
 
 
 def warn_of_curse(
-    data: LabelledScores,
     objective: Objective,
     choice: Choice,
     tuned: Thresholds,
     guard: Guard | None,
+    n_rows: int,
+    stairs: Staircase | Callable[[], Staircase] | None,
 ) -> None:
-    """Warn the caller of `tune` once, with the numbers and the remedy."""
-    if data.n_rows < _TELLING:
+    """Warn the caller of `tune` once, with the numbers and the remedy.
+
+    `stairs` are those of rows without weights, or give them where the choice does not.
+    """
+    if n_rows < _TELLING:
         return
     flooded = np.flatnonzero(floods(choice.predicted, choice.positives, choice.total))
-    news = [_of_flood(data, choice, flooded)] if len(flooded) else []
-    apart = data.is_binary or (tuned.average == "macro" and not tuned.shared)
-    if guard is None and apart and not objective.floors:
-        news += _of_optimism(data, objective, choice, tuned)
+    news = [_of_flood(choice, tuned, flooded)] if len(flooded) else []
+    apart = tuned.average == "binary" or (tuned.average == "macro" and not tuned.shared)
+    if stairs is not None and guard is None and apart and not objective.floors:
+        news += _of_optimism(stairs, objective, choice, tuned)
     if not news:
         return
     warnings.warn(f"{'; '.join(news)}. {_remedy(tuned, objective)}", OptimismWarning, stacklevel=4)
@@ -51,31 +55,34 @@ def _remedy(tuned: Thresholds, objective: Objective) -> str:
     return f"guard='auto' gives thresholds that hold on new data{but}; diagnose() tells more"
 
 
-def _of_flood(data: LabelledScores, choice: Choice, flooded: Array) -> str:
+def _of_flood(choice: Choice, tuned: Thresholds, flooded: Array) -> str:
     what = "more than 5 % of rows and more than 10 times the base rate"
-    if data.is_binary:
+    if tuned.average == "binary":
         return (
             f"{choice.predicted[0]:,.0f} of {choice.total[0]:,.0f} rows are predicted where "
             f"{choice.positives[0]:,.0f} are positive: {what}"
         )
-    names = data.labels or range(data.n_labels)
+    names = tuned.labels or range(len(tuned.thresholds))
     worst = flooded[np.argsort(-choice.predicted[flooded], kind="stable")]
     some = spell_out([names[j] for j in worst], most=3)
     verb = "is" if len(flooded) == 1 else "are"
-    return f"{len(flooded):,} of {data.n_labels:,} labels {verb} predicted for {what} ({some})"
+    return f"{len(flooded):,} of {len(names):,} labels {verb} predicted for {what} ({some})"
 
 
 def _of_optimism(
-    data: LabelledScores, objective: Objective, choice: Choice, tuned: Thresholds
+    stairs: Staircase | Callable[[], Staircase],
+    objective: Objective,
+    choice: Choice,
+    tuned: Thresholds,
 ) -> list[str]:
     """A quick estimate: labels with few positives by leaving each of these out, others as tuned."""
     score = tuned.score
     rare = np.flatnonzero((choice.positives > 0) & (choice.positives < MANY))
-    if data.weights is not None or not len(rare) or not score > 0:
+    if not len(rare) or not score > 0:
         return []
     some = np.random.default_rng(0).permutation(rare)[:_SAMPLE]
-    stairs = choice.stairs or Staircase.of_checked(data)
-    left = of_each_label(stairs.of_labels(some), objective)
+    known = choice.stairs or (stairs() if callable(stairs) else stairs)
+    left = of_each_label(known.of_labels(some), objective)
     lost = objective(*(part[some] for part in choice.counts)) - left.expected
     optimism = mean_of_known(lost) * len(rare) / np.isfinite(tuned.label_scores).sum()
     if not optimism > _TOO_MUCH * score:

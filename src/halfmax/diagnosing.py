@@ -1,15 +1,15 @@
 """Labelled scores in, the labels that will misbehave out."""
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from halfmax import _inputs
+from halfmax import _inputs, _options
 from halfmax._inputs import LabelledScores
 from halfmax._progress import Wanted
-from halfmax.assessing import assess
+from halfmax.assessing import How, check_how, tune_and_assess
 from halfmax.assessment import Assessment
 from halfmax.choosing import count_at
 from halfmax.diagnosis import FINDINGS, Diagnosis
@@ -69,23 +69,14 @@ def diagnose(
     >>> d.labels_with("too few positives")
     ['platypus']
     """
-    if isinstance(labels, Iterator):
-        labels = tuple(labels)  # they are read twice
-    data = _inputs.read_labelled(y_true, y_score, None, labels)
-    assessed = assess(
-        y_true,
-        y_score,
-        metric,
-        "macro",
-        n_resamples,
-        level,
-        seed,
-        labels=labels,
-        zero_division=zero_division,
-        progress=progress,
-    )
-    objective = Objective(find_metric(metric), assessed.thresholds.zero_division)
-    return _result(data, objective, assessed)
+    how = check_how(n_resamples, level, seed, progress)
+    objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
+    return diagnose_checked(_inputs.read_labelled(y_true, y_score, None, labels), objective, how)
+
+
+def diagnose_checked(data: LabelledScores, objective: Objective, how: How) -> Diagnosis:
+    """Diagnose data that have passed the gate."""
+    return _result(data, objective, tune_and_assess(data, "macro", True, objective, None, how))
 
 
 def _result(data: LabelledScores, objective: Objective, assessed: Assessment) -> Diagnosis:

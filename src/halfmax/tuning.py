@@ -10,11 +10,12 @@ import numpy.typing as npt
 from halfmax import _apply, _inputs, _options
 from halfmax._errors import HalfmaxWarning, spell_out
 from halfmax._inputs import LabelledScores
-from halfmax._options import Guard
+from halfmax._options import Guard, Labels
 from halfmax.choosing import Choice, choose
 from halfmax.curse_warning import warn_of_curse
 from halfmax.metrics import Metric, Objective, find_metric
 from halfmax.scoring import mean_of_known, score
+from halfmax.staircase import Staircase
 from halfmax.thresholds import Thresholds
 
 Array = npt.NDArray[Any]
@@ -117,10 +118,10 @@ def tune_checked(
     """Tune data that have passed the gate, and warn of what the answer will not keep."""
     refuse_what_cannot_be(data.is_binary, average, per_label, objective, guard)
     choice = choose_with(data, average, per_label, objective, guard)
-    if objective.floors:
-        _warn_below_floors(data, average, choice, objective)
     tuned = result(data, average, per_label, objective, choice)
-    warn_of_curse(data, objective, choice, tuned, guard)
+    warn_below_floors(objective, choice, tuned)
+    stairs = None if data.weights is not None else lambda: Staircase.of_checked(data)
+    warn_of_curse(objective, choice, tuned, guard, data.n_rows, stairs)
     return tuned
 
 
@@ -200,24 +201,23 @@ def _refuse_to_guard(
         )
 
 
-def _warn_below_floors(
-    data: LabelledScores, average: str, choice: Choice, objective: Objective
-) -> None:
+def warn_below_floors(objective: Objective, choice: Choice, tuned: Thresholds) -> None:
     """Say where nothing satisfies the floors, so that nobody is predicted."""
     counts: tuple[Array, ...] = choice.counts
-    if average == "micro" and not data.is_binary:
+    if tuned.average == "micro":
         counts = tuple(part.sum(keepdims=True) for part in counts)
-    below = np.flatnonzero(np.isneginf(objective(*counts)))
+    below = np.flatnonzero(np.isneginf(objective(*counts))) if objective.floors else ()
     if not len(below):
         return
     floors = " and ".join(f"min_{part.name}={floor:g}" for part, floor in objective.floors)
+    size = len(tuned.thresholds)
     if len(counts[0]) == 1:
-        certain = data.is_binary or len(objective.floors) == 1
+        certain = tuned.average == "binary" or len(objective.floors) == 1
         who = "no threshold satisfies" if certain else "found no thresholds that satisfy"
     else:
-        names = data.labels or range(data.n_labels)
+        names = tuned.labels or range(size)
         some = spell_out([names[j] for j in below], most=5)
-        who = f"{len(below)} of {data.n_labels} labels ({some}) cannot satisfy"
+        who = f"{len(below)} of {size} labels ({some}) cannot satisfy"
     warnings.warn(f"{who} {floors}: there nobody is predicted", HalfmaxWarning, stacklevel=4)
 
 
@@ -225,32 +225,40 @@ def result(
     data: LabelledScores, average: str, per_label: bool, objective: Objective, choice: Choice
 ) -> Thresholds:
     """What was chosen, as the answer that users get."""
-    plain = Objective(objective.metric, objective.zero_division)
-    counts = choice.counts
-    of_label = plain(*counts)
-    if data.is_binary or average == "macro":
-        reached = mean_of_known(of_label)
-    elif average == "micro":
-        reached = plain(*(part.sum() for part in counts)).item()
-    else:
+    reached = None
+    if average == "samples" and not data.is_binary:
         predictions = _apply.predict(data.scores, choice.thresholds)
-        reached = score(
-            data.truth,
-            predictions,
-            objective.metric,
-            average,
-            data.weights,
-            objective.zero_division,
-        )
+        how = objective.metric, average, data.weights, objective.zero_division
+        reached = score(data.truth, predictions, *how)
+    average = "binary" if data.is_binary else average
+    return result_of_counts(
+        choice, average, per_label, objective, data.labels, data.native, reached
+    )
+
+
+def result_of_counts(
+    choice: Choice,
+    average: str,
+    per_label: bool,
+    objective: Objective,
+    labels: Labels | None,
+    native: Any,
+    reached: float | None = None,
+) -> Thresholds:
+    """The same from counts alone, which tell every average but that over rows."""
+    plain = Objective(objective.metric, objective.zero_division)
+    of_label = plain(*choice.counts)
+    if average == "micro":
+        reached = plain(*(part.sum() for part in choice.counts)).item()
     return Thresholds.from_counts(
         choice.thresholds,
-        counts,
+        choice.counts,
         label_scores=of_label,
-        score=reached,
+        score=mean_of_known(of_label) if reached is None else reached,
         metric=objective.metric.name,
-        average="binary" if data.is_binary else average,
-        shared=data.is_binary or not per_label,
-        labels=data.labels,
+        average=average,
+        shared=average == "binary" or not per_label,
+        labels=labels,
         zero_division=objective.zero_division,
-        native=data.native,
+        native=native,
     )

@@ -1,0 +1,56 @@
+"""The command line: it parses, calls and prints."""
+
+from typing import Annotated
+
+import typer
+
+from halfmax import __version__
+from halfmax.cli import labelled, paper, predicting
+from halfmax.cli.options import Debug, flag
+from halfmax.cli.running import EXIT_CODES, OneLineErrors, running
+
+app = typer.Typer(
+    name="halfmax",
+    help="Decision thresholds that maximise the F-measure.",
+    epilog=f"Exit codes: {EXIT_CODES}. halfmax COMMAND --help has an example of each command.",
+    cls=OneLineErrors,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    context: typer.Context,
+    version: Annotated[bool, flag("--version", "Show the version and stop.")] = False,
+) -> None:
+    if version:
+        print(f"halfmax {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
+
+
+app.command(
+    epilog="Example: halfmax tune scores.parquet --average macro --guard auto --out thresholds.json"
+)(labelled.tune)
+app.command(epilog="Example: halfmax apply thresholds.json new.parquet --out predictions.parquet")(
+    predicting.apply
+)
+app.command(epilog="Example: halfmax assess scores.parquet --average macro")(labelled.assess)
+app.command(epilog="Example: halfmax diagnose scores.parquet --json")(labelled.diagnose)
+app.command(
+    epilog="Example: halfmax decide probabilities.parquet --average samples --max-k 10 "
+    "--out decisions.parquet"
+)(predicting.decide)
+app.add_typer(paper.app, name="reproduce")
+
+
+@app.command(epilog="Example: halfmax demo")
+def demo(debug: Debug = False) -> None:
+    """Tune a binary and a multilabel classifier on data that come with scikit-learn."""
+    with running(debug=debug):
+        from halfmax.demo import main
+
+        main()

@@ -1,0 +1,89 @@
+"""The documents that ``--json`` prints. Their keys stay as they are; new ones may be added.
+
+Every document has "command" and "warnings", and "out" if the command can write a file. JSON has no
+infinities and no NaN: they are the words "inf", "-inf" and "nan", as in the file of thresholds.
+"""
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from halfmax.assessment import Assessment
+    from halfmax.diagnosis import Diagnosis
+    from halfmax.table import Table
+    from halfmax.thresholds import Thresholds
+
+
+def tuned(found: "Thresholds") -> dict[str, Any]:
+    """What was maximised and reached, and each label's threshold."""
+    return {
+        "metric": found.metric,
+        "average": found.average,
+        "shared": found.shared,
+        "zero_division": _plain(found.zero_division),
+        "score": _plain(found.score),
+        "never_predicted": int((found.thresholds == math.inf).sum()),
+        "labels": _rows(found._plain_table()),
+    }
+
+
+def assessed(found: "Assessment") -> dict[str, Any]:
+    """What new data will show, of the whole and of each label."""
+    return {
+        "metric": found.thresholds.metric,
+        "average": found.thresholds.average,
+        "score": _plain(found.score),
+        "expected_score": _plain(found.expected_score),
+        "optimism": _plain(found.optimism),
+        "score_interval": [_plain(end) for end in found.score_interval],
+        "level": found.level,
+        "labels": _rows(found._plain_table()),
+    }
+
+
+def diagnosed(found: "Diagnosis") -> dict[str, Any]:
+    """How many labels have which finding, then each label, the most harmful first."""
+    rows = _rows(found._plain_table())
+    for row, findings in zip(rows, found.findings, strict=True):
+        row["findings"] = list(findings)
+    return {
+        "metric": found.metric,
+        "rows": found.n_rows,
+        "probabilities": found.probabilities,
+        "counts": found.counts,
+        "labels": rows,
+    }
+
+
+def applied(made: Any) -> dict[str, Any]:
+    """How many rows were written, and how many are predicted in them."""
+    return {"rows": made.rows, "predicted": made.predicted}
+
+
+def decided(made: Any) -> dict[str, Any]:
+    """The same, and what is expected of them."""
+    return {
+        "metric": made.decision.metric,
+        "average": made.decision.average,
+        "expected_score": _plain(made.decision.expected_score),
+        **applied(made),
+    }
+
+
+DOCUMENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "tune": tuned,
+    "apply": applied,
+    "assess": assessed,
+    "diagnose": diagnosed,
+    "decide": decided,
+}
+
+
+def _rows(table: "Table") -> list[dict[str, Any]]:
+    columns = [column if isinstance(column, list) else column.tolist() for column in table.values()]
+    return [dict(zip(table, map(_plain, row), strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    return str(float(value)) if isinstance(value, float) and not math.isfinite(value) else value

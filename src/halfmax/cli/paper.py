@@ -1,0 +1,116 @@
+"""``halfmax reproduce``: the paper in a folder."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from halfmax.cli.options import Debug, Quiet
+from halfmax.cli.running import running
+from halfmax.studies import PARTS, RUNS
+
+if TYPE_CHECKING:
+    from halfmax.studies.curse import Curse
+    from halfmax.studies.reproduce import Reproduction
+
+app = typer.Typer(invoke_without_command=True)
+
+Out = Annotated[str, typer.Option(help="The folder to write into; it is made if need be.")]
+Runs = Annotated[int, typer.Option(help="Runs of the winner's curse for each base rate.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same files.")]
+
+_OUT = "paper"
+
+
+@app.callback(epilog="Example: halfmax reproduce --out paper")
+def everything(
+    context: typer.Context,
+    out: Out = _OUT,
+    runs: Runs = RUNS,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Recompute the paper's figures, claims and simulation into a folder with an index page."""
+    part = context.invoked_subcommand
+    if part is None:
+        _reproduce(PARTS, out, runs, seed, quiet, debug)
+        return
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            with running():
+                raise ValueError(
+                    f"--{name} must come after {part!r}: reproduce {part} --{name} ..."
+                )
+
+
+@app.command(epilog="Example: halfmax reproduce figures --out paper")
+def figures(
+    out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0, quiet: Quiet = False, debug: Debug = False
+) -> None:
+    """Draw every figure as PNG and SVG, with a caption that says what to see."""
+    _reproduce(("figures",), out, runs, seed, quiet, debug)
+
+
+@app.command(epilog="Example: halfmax reproduce claims --out paper")
+def claims(
+    out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0, quiet: Quiet = False, debug: Debug = False
+) -> None:
+    """Compute every numerical claim and set it beside the paper's number."""
+    _reproduce(("claims",), out, runs, seed, quiet, debug)
+
+
+@app.command(epilog="Example: halfmax reproduce curse --runs 10000 --seed 0")
+def curse(
+    out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0, quiet: Quiet = False, debug: Debug = False
+) -> None:
+    """Simulate the winner's curse at the paper's size, and over sizes and base rates."""
+    _reproduce(("curse",), out, runs, seed, quiet, debug)
+
+
+def _reproduce(
+    parts: tuple[str, ...], out: str, runs: int, seed: int, quiet: bool, debug: bool
+) -> None:
+    with running(quiet, debug) as run:
+        from halfmax.studies.reproduce import reproduce
+
+        with run.working("reproducing the paper") as bar:
+            page, found = reproduce(out, parts, runs, seed, progress=bar)
+        if found.claims:
+            _print_claims(found)
+        if found.curse:
+            _print_curse(found.curse)
+        print(f"\nOpen {page}")
+
+
+def _print_claims(found: "Reproduction") -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from halfmax.studies.claim import shown_number
+
+    table = Table(title="The paper's claims", expand=True)
+    for name in ("claim", "the paper", "ours", "verdict"):
+        table.add_column(name, overflow="fold")
+    for claim in found.claims:
+        words = Text(f"{claim.where}: {claim.statement}")
+        if claim.grade:
+            words.append(f"\n{claim.why}", style="italic")
+        verdict = f"{claim.verdict}, {claim.grade}" if claim.grade else claim.verdict
+        cells = shown_number(claim.paper), shown_number(claim.ours), verdict
+        table.add_row(words, *map(Text, cells), style="dark_orange3" if claim.grade else None)
+    Console().print(table)
+    print(f"{found.agreeing} of {len(found.claims)} claims agree; the others say why they do not:")
+    for grade, claims in found.differing.items():
+        print(f"  {len(claims):2} {grade}")
+
+
+def _print_curse(curse: "Curse") -> None:
+    from halfmax.studies.claim import shown_number
+    from halfmax.table import Table
+
+    print(f"The fraction predicted positive, {curse.runs:,} runs of {curse.n:,} examples:\n")
+    rows = curse.summary()
+    print(Table({name: [shown_number(row[name]) for row in rows] for name in rows[0]}))
+    print('\n"law" is the limit of "below half" for many positives; with few it does not hold.')

@@ -1,0 +1,191 @@
+"""Commands that predict: apply thresholds, or decide without labels."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from halfmax.cli import options as o
+from halfmax.cli.bar import Bar
+from halfmax.cli.reporting import refuse_two_outputs, report
+from halfmax.cli.running import Run, running
+from halfmax.cli.streams import check_table_out, incoming, outgoing
+
+if TYPE_CHECKING:
+    from halfmax.cli.wide import Wide
+    from halfmax.decision import Decision
+    from halfmax.thresholds import Thresholds
+
+File = Annotated[
+    str, typer.Argument(metavar="THRESHOLDS", help="What tune wrote; - is standard input.")
+]
+Unknown = Annotated[
+    str,
+    typer.Option(
+        help="For labels without a threshold: error, or never, which does not predict them.",
+        metavar="NAME",
+        autocompletion=o.complete_unknown,
+        rich_help_panel="Output",
+    ),
+]
+
+
+class Made(NamedTuple):
+    """Predictions that were written: rows, how many 1s are in them, and what led to them."""
+
+    rows: int
+    predicted: int
+    decision: "Decision | None" = None
+
+
+class Target(NamedTuple):
+    """Where predictions go, and in which form they are reported."""
+
+    out: str
+    form: str | None
+    force: bool
+    as_json: bool
+
+
+def apply(
+    thresholds: File,
+    sources: o.Sources,
+    out: o.Out,
+    form: o.Format = None,
+    force: o.Force = False,
+    only_predicted: o.OnlyPredicted = False,
+    unknown: Unknown = "error",
+    label: o.Label = "label",
+    score: o.Score = "score",
+    prediction: o.Prediction = "predicted",
+    instance: o.Instance = None,
+    wide: o.Wide = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Predict new scores by the thresholds that tune has found."""
+
+    def make(run: Run, bar: Bar, path: str) -> Made:
+        import halfmax as hm
+
+        with incoming([thresholds, *sources], run) as (file, *paths):
+            tuned = hm.Thresholds.load(file)
+            if wide or _looks_wide(tuned, paths, label):
+                return _apply_wide(tuned, _one_wide(paths, instance, run), path, force)
+            written = hm.apply_table(
+                tuned,
+                paths,
+                path,
+                label=label,
+                score=score,
+                prediction=prediction,
+                only_predicted=only_predicted,
+                unknown=unknown,
+                overwrite=force,
+                progress=bar,
+            )
+            return Made(written.rows, written.predicted)
+
+    with running(quiet, debug) as run:
+        _write("apply", make, run, Target(out, form, force, as_json))
+
+
+def decide(
+    sources: o.Sources,
+    out: o.Out,
+    average: o.Average = "macro",
+    metric: o.Metric = "f1",
+    min_k: o.MinK = 0,
+    max_k: o.MaxK = None,
+    zero_division: o.ZeroDivision = 0.0,
+    form: o.Format = None,
+    force: o.Force = False,
+    only_predicted: o.OnlyPredicted = False,
+    label: o.Label = "label",
+    probability: o.Probability = None,
+    prediction: o.Prediction = "predicted",
+    instance: o.Instance = None,
+    binary: o.Binary = False,
+    wide: o.Wide = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Predict what maximises the expected metric, from calibrated probabilities alone."""
+    goal: dict[str, Any] = {"metric": metric, "average": average, "zero_division": zero_division}
+    goal |= {"min_k": min_k, "max_k": max_k}
+
+    def make(run: Run, bar: Bar, path: str) -> Made:
+        import halfmax as hm
+
+        with incoming(sources, run) as paths:
+            if wide:
+                given = _one_wide(paths, instance, run)
+                return _decide_wide(given, path, force, progress=bar, **goal)
+            made = hm.decide_table(
+                paths,
+                path,
+                instance=instance or "instance",
+                label=None if binary else label,
+                probability=probability,
+                prediction=prediction,
+                only_predicted=only_predicted,
+                overwrite=force,
+                progress=bar,
+                **goal,
+            )
+            assert made.written is not None  # since there is a path
+            return Made(made.written.rows, made.written.predicted, made.decision)
+
+    with running(quiet, debug) as run:
+        _write("decide", make, run, Target(out, form, force, as_json))
+
+
+def _write(name: str, make: Callable[[Run, Bar, str], Made], run: Run, to: Target) -> None:
+    """Make predictions in a file that appears when it is whole, then say what was made."""
+    refuse_two_outputs(to.out, to.as_json)
+    ending = check_table_out(to.out, to.form, to.force)
+    with outgoing(to.out, ending, run) as path, run.working(f"{name}: reading") as bar:
+        made = make(run, bar, path)
+    report(name, made, run, to.as_json, to.out)
+
+
+def _looks_wide(tuned: "Thresholds", paths: list[str], label: str) -> bool:
+    """Whether one file has a column for each label, and none that says which label a row has."""
+    from halfmax.cli.wide import columns_of
+
+    if len(paths) > 1 or tuned.labels is None:
+        return False
+    names = set(columns_of(paths[0]))
+    return label not in names and names.issuperset(map(str, tuned.labels))
+
+
+def _one_wide(paths: list[str], instance: str | None, run: Run) -> "Wide":
+    from halfmax.cli.wide import NAMES, read_wide
+
+    run.names |= NAMES
+    if len(paths) > 1:
+        raise ValueError(f"a wide table must be one file; got {len(paths):,}")
+    return read_wide(paths[0], instance)
+
+
+def _apply_wide(tuned: "Thresholds", scores: "Wide", path: str, force: bool) -> Made:
+    from halfmax.cli.wide import write_wide
+
+    if tuned.labels is not None:  # columns have names, where labels may be numbers
+        tuned = replace(tuned, labels=tuple(map(str, tuned.labels)))
+    predictions = tuned.predict(scores.labels)
+    write_wide(scores.with_ids(predictions), path, force)
+    predicted = sum(int(column.to_numpy().sum()) for column in predictions.columns)
+    return Made(scores.rows, predicted)
+
+
+def _decide_wide(given: "Wide", path: str, force: bool, **wanted: Any) -> Made:
+    import halfmax as hm
+    from halfmax.cli.wide import write_wide
+
+    decision = hm.decide(given.labels, **wanted)
+    write_wide(given.with_ids(decision.predictions), path, force)
+    return Made(given.rows, int(decision.counts.sum()), decision)

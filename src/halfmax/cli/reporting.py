@@ -1,0 +1,31 @@
+"""What a command says in the end: a summary for people, or a document for machines."""
+
+import json
+import sys
+from typing import Any
+
+from halfmax.cli.running import Run
+from halfmax.cli.streams import STANDARD
+
+
+def refuse_two_outputs(out: str | None, as_json: bool) -> None:
+    """Standard output holds one thing only."""
+    if out == STANDARD and as_json:
+        raise ValueError("--json and --out - both write to standard output: choose one")
+
+
+def report(name: str, found: Any, run: Run, as_json: bool, out: str | None = None) -> None:
+    """Say what a command found; quietly, a file that was written speaks for itself."""
+    if as_json:
+        from halfmax.cli.documents import DOCUMENTS
+
+        document = {"command": name, **DOCUMENTS[name](found)}
+        if name in ("tune", "apply", "decide"):
+            document["out"] = out
+        document["warnings"] = run.warnings
+        print(json.dumps(document, allow_nan=False))
+    elif out is None or not run.quiet:
+        from halfmax.cli.screens import SUMMARIES, show
+
+        written = [] if out in (None, STANDARD) else [f"Wrote {out}"]
+        show([*SUMMARIES[name](found), *written], sys.stderr if out == STANDARD else sys.stdout)

@@ -1,0 +1,179 @@
+"""How a command runs: what is told meanwhile, and what an error becomes."""
+
+import errno
+import os
+import re
+import signal
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from halfmax.cli.bar import Bar
+
+FAILED, WRONG_INPUT, INTERRUPTED, NO_READER, TERMINATED = 1, 2, 130, 141, 143
+EXIT_CODES = (
+    "0 all is well, 2 wrong input or usage, 1 an unexpected error, 130 stopped by Ctrl-C, "
+    "141 nobody reads the output"
+)
+
+_WRONG = (ValueError, TypeError, OSError, ImportError)
+_NOT_THE_INPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # the disk is full, or broken
+_UsageError: Any = typer.BadParameter.__bases__[0]
+
+# What the library calls its arguments, and what they are called here.
+_ARGUMENT = re.compile(
+    r"^(average|guard|level|max_k|metric|min_k|min_precision|min_recall|n_instances|n_resamples|"
+    r"prediction|seed|unknown|zero_division)(?= (must|is for) )"
+)
+_COLUMN = re.compile(r"\b(instance|label|prediction|probability|score|truth|weight)=\.\.\.")
+_CHOICE = re.compile(r"\b(average|guard|metric)='(\w+)'")
+_SPELLINGS = {
+    "--n-resamples": "--resamples",
+    "label=None": "--binary",
+    "per_label=False": "--shared",
+    "diagnose()": "halfmax diagnose",
+    "say that it may be replaced": "--force replaces it",
+}
+
+
+class OneLineErrors(TyperGroup):
+    """Commands whose wrong usage is told in a line, too."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command; by itself it ends the process with the exit code."""
+        try:
+            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+        except _UsageError as error:
+            if not standalone_mode:
+                raise
+            where = "halfmax" if error.ctx is None else error.ctx.command_path
+            print(
+                f"halfmax: {on_one_line(error.format_message())} ({where} --help tells more)",
+                file=sys.stderr,
+            )
+            code = WRONG_INPUT
+        if standalone_mode:
+            sys.exit(code or 0)
+        return code
+
+
+class Run:
+    """One command at work: its warnings, and the names that its messages use."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+        self.warnings: list[str] = []
+        self.names: dict[str, str] = {}  # of files that the caller does not know
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[Bar]:
+        """A bar while it takes long; afterwards each warning is a line, told once."""
+        with warnings.catch_warnings(record=True) as caught:
+            from halfmax._errors import HalfmaxWarning
+
+            warnings.simplefilter("always", HalfmaxWarning)
+            try:
+                with Bar(what, shown=not self.quiet) as bar:
+                    yield bar
+            finally:
+                self.warnings += dict.fromkeys(self.reworded(str(w.message)) for w in caught)
+                for warning in self.warnings:
+                    print(f"warning: {warning}", file=sys.stderr)
+
+    def reworded(self, text: str) -> str:
+        """A message of the library in the words of the command line, on one line."""
+        for ours, theirs in self.names.items():
+            text = text.replace(ours, theirs)
+        return on_one_line(respelled(text))
+
+
+def respelled(text: str) -> str:
+    """The library's words for its arguments as options."""
+    text = _ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')}", text)
+    text = _CHOICE.sub(r"--\1 \2", _COLUMN.sub(r"--\1", text))
+    for ours, theirs in _SPELLINGS.items():
+        text = text.replace(ours, theirs)
+    return text
+
+
+def on_one_line(text: str) -> str:
+    """Words as they are, with what would move the cursor spelled out."""
+    words = " ".join(text.split())
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in words)
+
+
+@contextmanager
+def running(quiet: bool = False, debug: bool = False) -> Iterator[Run]:
+    """What goes wrong is one line on stderr and an exit code; with `debug`, the traceback too."""
+    run = Run(quiet)
+    try:
+        with _cleaned_up_when_terminated():
+            yield run
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except (typer.Exit, SystemExit):
+        raise
+    except BaseException as error:
+        code = _exit_code(error)
+        if debug:
+            traceback.print_exc()
+        if code == NO_READER:
+            _let_go_of_stdout()
+        else:
+            print(f"halfmax: {_told(error, run)}", file=sys.stderr)
+        raise typer.Exit(code) from None
+
+
+def _exit_code(error: BaseException) -> int:
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    if isinstance(error, BrokenPipeError):
+        return NO_READER
+    if isinstance(error, _WRONG) and getattr(error, "errno", None) not in _NOT_THE_INPUT:
+        return WRONG_INPUT
+    return FAILED
+
+
+def _told(error: BaseException, run: Run) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "stopped"
+    if isinstance(error, _WRONG):
+        return run.reworded(str(error) or type(error).__name__)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    words = run.reworded(f"{type(error).__name__}: {error}")
+    return f"unexpected error, {words} (--debug shows where)"
+
+
+def _let_go_of_stdout() -> None:
+    """Whoever read the output has seen enough; what is still in its buffer goes nowhere."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def _cleaned_up_when_terminated() -> Iterator[None]:
+    """SIGTERM, as of timeout(1), unwinds the stack, so that temporary files go."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,83 @@
+"""Standard input and output, which the library knows as files."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from halfmax.cli.running import Run
+
+STANDARD = "-"
+FORMATS = {"csv": ".csv", "arrow": ".arrows"}  # of standard output, and the file it is made in
+# How formats begin; what begins otherwise is CSV.
+_BEGINNINGS = {
+    b"\xff\xff\xff\xff": ".arrows",
+    b"ARROW1": ".arrow",
+    b"PAR1": ".parquet",
+    b"\x1f\x8b": ".csv.gz",
+    b"\x28\xb5\x2f\xfd": ".csv.zst",
+    b"BZh": ".csv.bz2",
+}
+_BYTES_AT_ONCE = 1 << 20
+
+
+@contextmanager
+def incoming(paths: Sequence[str], run: Run) -> Iterator[list[str]]:
+    """The paths, with standard input kept in a file for as long as it is needed."""
+    if STANDARD not in paths:
+        yield list(paths)
+        return
+    if list(paths).count(STANDARD) > 1:
+        raise ValueError("- can stand for one file only: standard input is read once")
+    with tempfile.TemporaryDirectory(prefix="halfmax.") as folder:
+        kept = _keep_standard_input(folder)
+        run.names[kept] = "standard input"
+        yield [kept if path == STANDARD else path for path in paths]
+
+
+def _keep_standard_input(folder: str) -> str:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise ValueError("- reads standard input, but nothing is piped into it")
+    source = sys.stdin.buffer
+    first = source.read(_BYTES_AT_ONCE)
+    if not first:
+        raise ValueError("standard input is empty")
+    ending = next((end for begin, end in _BEGINNINGS.items() if first.startswith(begin)), ".csv")
+    kept = Path(folder, f"stdin{ending}")
+    with kept.open("wb") as file:
+        file.write(first)
+        shutil.copyfileobj(source, file, _BYTES_AT_ONCE)
+    return str(kept)
+
+
+def check_table_out(out: str, form: str | None, force: bool) -> str:
+    """Refuse what cannot be written before the long work; gives the ending of a piped file."""
+    if out != STANDARD:
+        from halfmax.tables.writing import check_output
+
+        if form is not None:
+            raise ValueError("--format is for --out -; of a file its name tells the format")
+        check_output(out, force)
+        return ""
+    if form not in (None, *FORMATS):
+        raise ValueError(f"--format must be csv or arrow; got {form!r}")
+    if form == "arrow" and sys.stdout.isatty():
+        raise ValueError("--format arrow writes bytes that no terminal shows: use a pipe")
+    return FORMATS[form or "csv"]
+
+
+@contextmanager
+def outgoing(out: str, ending: str, run: Run) -> Iterator[str]:
+    """Where to write: the file itself, or one whose content is piped when it is whole."""
+    if out != STANDARD:
+        yield out
+        return
+    with tempfile.TemporaryDirectory(prefix="halfmax.") as folder:
+        part = Path(folder, f"stdout{ending}")
+        run.names[str(part)] = "standard output"
+        yield str(part)
+        with part.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer, _BYTES_AT_ONCE)
+        sys.stdout.buffer.flush()

@@ -1,0 +1,151 @@
+"""Wide files: a column for each label, a row for each instance."""
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from halfmax._errors import spell_out
+from halfmax.tables.columns import Columns
+from halfmax.tables.files import CSV, format_of, open_files
+from halfmax.tables.writing import table_file
+
+INSTANCE = "instance"
+NAMES = {"y_true": "the truth", "y_score": "the scores", "y_prob": "the probabilities"}
+_OF_PANDAS = re.compile(r"__index_level_\d+__")  # row numbers that it writes beside the columns
+
+
+class Wide(NamedTuple):
+    """Numbers of each label, the ids of the rows if there are any, and weights if asked for."""
+
+    path: str
+    labels: pa.Table
+    instances: pa.ChunkedArray | None
+    instance: str | None  # what the column of ids is called
+    weights: Any = None
+
+    @property
+    def rows(self) -> int:
+        return int(self.labels.num_rows)
+
+    def with_ids(self, predictions: pa.Table) -> pa.Table:
+        """Predictions of these rows, with their ids in front."""
+        if self.instance is None:
+            return predictions
+        return predictions.add_column(0, self.instance, self.instances)
+
+
+def read_wide(path: str, instance: str | None, weight: str | None = None) -> Wide:
+    """A wide file; the column of ids, 'instance' if it is not named, is no label."""
+    table = _read(path, instance or INSTANCE)
+    table = table.drop_columns([name for name in table.column_names if _OF_PANDAS.fullmatch(name)])
+    names = table.column_names
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"columns must not repeat; {path} has {spell_out(twice)} twice")
+    for name in (instance, weight):
+        if name is not None and name not in names:
+            raise ValueError(f"{path} has no column {name!r}; it has {spell_out(names)}")
+    by = instance or (INSTANCE if INSTANCE in names else None)
+    labels = table.drop_columns([name for name in (by, weight) if name is not None])
+    _check_numbers(labels, path)
+    weights = None if weight is None else table[weight].to_numpy()
+    return Wide(path, labels, None if by is None else table[by], by, weights)
+
+
+def columns_of(path: str) -> list[str]:
+    """The names of a file's columns."""
+    return list(open_files([path], Columns(label=None, score=None))[0].schema.names)
+
+
+def _read(path: str, instance: str) -> pa.Table:
+    files = open_files([path], Columns(label=None, score=None))
+    if len(files) > 1:
+        raise ValueError(f"a wide table must be one file; {path} holds {len(files):,}")
+    file = files[0]
+    if format_of(file.path) == CSV:  # here types are known by all rows, not by the first of them
+        return _read_csv(file.path, instance)
+    batches = [batch for part in file.parts for batch in part.read(None)]
+    return pa.Table.from_batches(batches, file.schema)
+
+
+def _read_csv(path: str, instance: str) -> pa.Table:
+    from pyarrow import csv
+
+    try:
+        return csv.read_csv(
+            pa.input_stream(path, compression="detect"),
+            parse_options=csv.ParseOptions(delimiter="\t" if ".tsv" in Path(path).name else ","),
+            convert_options=csv.ConvertOptions(
+                column_types={instance: pa.string()}, null_values=[""], strings_can_be_null=True
+            ),
+        )
+    except pa.ArrowException as error:
+        raise ValueError(f"{path} cannot be read as CSV: {error}") from error
+
+
+def _check_numbers(labels: pa.Table, path: str) -> None:
+    if not labels.num_columns:
+        raise ValueError(f"{path} has no column of a label")
+    for field in labels.schema:
+        kind = field.type
+        number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        if not (number or pa.types.is_boolean(kind)):
+            raise TypeError(
+                f"column {field.name!r} of {path} must hold numbers, it holds {kind}; if it "
+                f"tells rows apart, --id {field.name!r}"
+            )
+
+
+def in_order_of(scores: Wide, truth: Wide) -> Wide:
+    """The truth with its rows in the order of the scores, by their ids if both have them."""
+    if scores.instances is None or truth.instances is None:
+        _check_size(scores, truth)
+        return truth
+    wanted, given = _ids(scores), _ids(truth)
+    where = pc.index_in(wanted, value_set=given)
+    _check_all_there(wanted, where, truth, scores)
+    _check_all_there(given, pc.index_in(given, value_set=wanted), scores, truth)
+    weights = None if truth.weights is None else truth.weights[where.to_numpy()]
+    return truth._replace(labels=truth.labels.take(where), weights=weights)
+
+
+def _check_size(scores: Wide, truth: Wide) -> None:
+    if scores.rows != truth.rows:
+        raise ValueError(
+            f"rows are matched by place, so both files must have as many: {scores.path} has "
+            f"{scores.rows:,} and {truth.path} {truth.rows:,}; --id names a column to match by"
+        )
+
+
+def _ids(file: Wide) -> pa.Array:
+    """The ids as text, none twice."""
+    ids = pc.cast(file.instances, pa.string()).combine_chunks()
+    if ids.null_count:
+        raise ValueError(f"column {file.instance!r} of {file.path} must not have nulls")
+    counts = pc.value_counts(ids)
+    twice = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
+    if len(twice):
+        raise ValueError(
+            f"column {file.instance!r} of {file.path} must not repeat; "
+            f"{spell_out(twice.to_pylist())} came more than once"
+        )
+    return ids
+
+
+def _check_all_there(ids: pa.Array, where: pa.Array, here: Wide, other: Wide) -> None:
+    missing = ids.filter(pc.is_null(where))
+    if len(missing):
+        raise ValueError(
+            f"{here.path} lacks {spell_out(missing.to_pylist())} of column {other.instance!r}, "
+            f"which {other.path} has"
+        )
+
+
+def write_wide(table: pa.Table, path: str, force: bool) -> None:
+    """Write a table in the format that the name tells."""
+    with table_file(path, table.schema, force) as writer:
+        for batch in table.to_batches():
+            writer.write_batch(batch)

@@ -1,0 +1,237 @@
+"""Decisions for long tables of calibrated probabilities."""
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from scipy import sparse
+
+from halfmax import _options
+from halfmax._inputs import Matrix
+from halfmax._progress import Wanted
+from halfmax.deciding import decide_matrix
+from halfmax.decision import Decision
+from halfmax.metrics import Metric
+from halfmax.tables.columns import Columns
+from halfmax.tables.delivery import NewColumn, deliver, refuse_engine_output
+from halfmax.tables.distributed import Engine
+from halfmax.tables.matrix import Pairs, read_pairs
+from halfmax.tables.opening import find_engine
+from halfmax.tables.rows import check_probabilities
+from halfmax.tables.sources import Table, open_table
+from halfmax.tables.work import Batches, with_prediction
+from halfmax.tables.writing import check_output
+
+Array = npt.NDArray[Any]
+
+_PROBABILITY, _SCORE = "probability", "score"
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """What `decide` is asked for."""
+
+    metric: str | Metric
+    average: str
+    zero_division: float
+    min_k: int
+    max_k: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class TableDecision:
+    """What was decided for a table.
+
+    Attributes
+    ----------
+    predictions
+        The table with its new column, in the library it came in; None if it went to a file.
+    path : str or None
+        The file that it went to.
+    rows, predicted : int
+        Rows of the table, and how many of them are predicted.
+    decision : Decision
+        Thresholds, counts and expected scores of each batch. It and the numbers are None where an
+        engine decides later.
+    """
+
+    predictions: Any
+    path: str | None = None
+    rows: int | None = None
+    predicted: int | None = None
+    decision: Decision | None = None
+
+    @property
+    def expected_score(self) -> float:
+        """The expected metric of what is predicted."""
+        if self.decision is None:
+            raise AttributeError("the engine has not decided yet: compute the predictions first")
+        return self.decision.expected_score
+
+
+def decide_table(
+    source: Any,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    instance: str = "instance",
+    label: str | None = "label",
+    probability: str | None = None,
+    metric: str | Metric = "f1",
+    average: str = "macro",
+    zero_division: float = 0.0,
+    min_k: int = 0,
+    max_k: int | None = None,
+    prediction: str = "predicted",
+    only_predicted: bool = False,
+    overwrite: bool = False,
+    progress: Wanted = None,
+) -> TableDecision:
+    """The decisions of `decide`, for a table with a row for each (instance, label).
+
+    Parameters
+    ----------
+    source
+        As `tune_table` takes it. Whole batches are decided, so a table that lies here is held in
+        memory as a sparse matrix, and Spark and Dask bring the rows of a batch together first.
+    out : path, optional
+        A Parquet, Arrow or CSV file, as its name tells, written whole or not at all.
+    instance, label, probability : str
+        Names of the columns; that of probabilities is ``"probability"``, or ``"score"`` if there is
+        none. A pair that is not in the table has probability 0. ``label=None`` is one batch.
+    metric, average, zero_division, min_k, max_k
+        As `decide` takes them: ``"samples"`` decides for each instance, ``"macro"`` for each label.
+        No more can be predicted than the table has rows for.
+    prediction, only_predicted, overwrite, progress
+        As `apply_table` takes them.
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"instance": [1, 1, 1, 2, 2], "label": ["a", "b", "c", "a", "c"],
+    ...                   "probability": [0.9, 0.5, 0.1, 0.2, 0.1]})
+    >>> d = decide_table(table, average="samples")
+    >>> d.predictions["predicted"].to_pylist(), round(d.expected_score, 4)
+    ([1, 1, 0, 1, 0], 0.4933)
+    """
+    if out is not None:
+        check_output(out, overwrite)
+    average = _options.check_average(average, one_classifier=label is None)
+    rule = Rule(metric, average, zero_division, min_k, max_k)
+    new = NewColumn(prediction, only_predicted)
+    engine = find_engine(source)
+    if engine is not None:
+        refuse_engine_output(engine.name, out)
+        columns = _columns(engine.schema.names, instance, label, probability)
+        return TableDecision(_in_engine(engine, columns, rule, new))
+    table = _open(source, instance, label, probability)
+    new.check(table.schema)
+    decision, predicted, sizes = _decide(table, rule, progress)
+    schema = table.schema.append(pa.field(prediction, pa.int8()))
+    rows_before = np.append(0, np.cumsum(sizes))
+    only = new.for_table(table).only_predicted
+
+    def predict(place: int) -> Batches:
+        first = rows_before[place]
+        for batch in table.parts[place].read(list(table.schema.names)):
+            mine = predicted[first : first + batch.num_rows]
+            first += batch.num_rows
+            yield with_prediction(batch, schema, mine, only)
+
+    done = deliver(table, schema, predict, new, out, overwrite, None)
+    counts = len(predicted), int(predicted.sum()), decision
+    if out is None:
+        return TableDecision(done, None, *counts)
+    return TableDecision(None, os.fspath(out), *counts)
+
+
+def _columns(
+    names: list[str], instance: str | None, label: str | None, probability: str | None
+) -> Columns:
+    if probability is None:
+        probability = _SCORE if _SCORE in names and _PROBABILITY not in names else _PROBABILITY
+    return Columns(label, probability, instance=None if label is None else instance)
+
+
+def _open(source: Any, instance: str, label: str | None, probability: str | None) -> Table:
+    names = open_table(source, Columns(None, None), whole=True).schema.names
+    return open_table(source, _columns(names, instance, label, probability), whole=True)
+
+
+def _decide(table: Table, rule: Rule, progress: Wanted) -> tuple[Decision, Array, list[int]]:
+    """The decision, whether each row of the table is predicted, and the rows of each part."""
+    name = table.columns.score
+    assert name is not None
+    pairs = read_pairs(table, lambda rows: check_probabilities(rows.scores, name, rows.place))
+    how = rule.metric, rule.average, rule.zero_division, rule.min_k, rule.max_k
+    if table.columns.label is None:
+        decision = decide_matrix(Matrix(pairs.scores, None, None), *how, progress=progress)
+        return decision, decision.predictions == 1, pairs.sizes
+    stored = pairs.stored(table)
+    values = sparse.csr_array(
+        (pairs.scores[stored.data], stored.indices, stored.indptr), pairs.shape
+    )
+    decision = decide_matrix(Matrix(values, pairs.labels, None), *how, progress=progress)
+    predicted = _in_table(decision.predictions, pairs, rule)
+    if rule.average == "samples":
+        decision = replace(decision, labels=tuple(pairs.instances))
+    return decision, predicted, pairs.sizes
+
+
+def _in_table(predictions: Any, pairs: Pairs, rule: Rule) -> Array:
+    """Which rows of the table are predicted; a prediction without a row is an error."""
+    places = sparse.coo_array(predictions)
+    width = len(pairs.labels)
+    chosen = np.sort(places.row.astype(np.int64) * width + places.col)
+    own = pairs.rows * width + pairs.columns
+    at = np.minimum(np.searchsorted(chosen, own), max(len(chosen) - 1, 0))
+    found = chosen[at] == own if len(chosen) else np.zeros(len(own), np.bool_)
+    if found.sum() < len(chosen):
+        raise ValueError(
+            f"min_k={rule.min_k} asks for more predictions than some batch has rows in the table: "
+            "lower it, or list the pairs that may be predicted"
+        )
+    return found
+
+
+def _in_engine(engine: Engine, columns: Columns, rule: Rule, new: NewColumn) -> Any:
+    found = columns.found_in(engine.schema, "the table")
+    new.check(engine.schema)
+    key = {"samples": found.instance, "macro": found.label}.get(rule.average)
+    if key is None:
+        raise ValueError(
+            f"a decision for the whole table at once is not made inside {engine.name}: use "
+            "average='samples' or 'macro', or write the table to Parquet and give its path"
+        )
+    return engine.together(key).map(DecideParts(found, engine.schema, rule, new))
+
+
+@dataclass(frozen=True)
+class DecideParts:
+    """All columns and one more: 1 where the pair is predicted. A partition holds whole batches."""
+
+    roles: Columns
+    given: pa.Schema
+    rule: Rule
+    new: NewColumn
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.given.names)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.given.append(pa.field(self.new.name, pa.int8()))
+
+    def __call__(self, batches: Batches, part: str) -> Batches:  # noqa: ARG002
+        """One partition."""
+        whole = pa.Table.from_batches(batches, None)
+        if not whole.num_rows:
+            return
+        table = open_table(whole, self.roles, whole=True)
+        predicted = _decide(table, self.rule, None)[1]
+        first = 0
+        for batch in whole.to_batches():
+            mine = predicted[first : first + batch.num_rows]
+            first += batch.num_rows
+            yield with_prediction(batch, self.schema, mine, self.new.only_predicted)

@@ -1,0 +1,109 @@
+"""A table with predictions: given back as it came, or written to a file."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from halfmax._progress import Progress, Wanted
+from halfmax._threads import map_blocks
+from halfmax.tables.sources import Table
+from halfmax.tables.writing import table_file
+
+Path = str | os.PathLike[str]
+Predicting = Callable[[int], Iterator[pa.RecordBatch]]  # of the part at that place
+
+
+@dataclass(frozen=True)
+class Written:
+    """What went to a file: its path, its rows, and how many of them are predicted."""
+
+    path: str
+    rows: int
+    predicted: int
+
+
+class NewColumn(NamedTuple):
+    """The name of the column of predictions, and whether other rows are dropped."""
+
+    name: str
+    only_predicted: bool
+
+    def check(self, schema: pa.Schema) -> None:
+        """It must be new."""
+        if self.name in schema.names:
+            raise ValueError(
+                f"the table has a column {self.name!r} already: give the new one another name "
+                "with prediction=..."
+            )
+
+    def for_table(self, table: Table) -> "NewColumn":
+        """Rows of a frame in memory are dropped last, by its own library."""
+        return self._replace(only_predicted=self.only_predicted and table.native is None)
+
+
+def refuse_engine_output(name: str, out: Any) -> None:
+    """An engine writes its own files."""
+    if out is not None:
+        raise ValueError(f"out is for tables that lie here; let {name} write the frame given back")
+
+
+def deliver(
+    table: Table,
+    schema: pa.Schema,
+    predict: Predicting,
+    new: NewColumn,
+    out: Path | None,
+    overwrite: bool,
+    progress: Wanted,
+) -> Any:
+    """Run over all parts, and give the table back or write it."""
+    with Progress(progress, "rows predicted", table.rows or 0) as told:
+        batches = _in_order(table, predict, told)
+        if out is not None:
+            return _write(batches, schema, new, out, overwrite)
+        whole = pa.Table.from_batches(batches, schema)
+    return whole if table.native is None else _as_given(whole, table.native, new)
+
+
+def _in_order(table: Table, predict: Predicting, told: Progress) -> Iterator[pa.RecordBatch]:
+    """All batches; parts of known size, which is bounded, on all cores."""
+    places = range(len(table.parts))
+    if table.rows is None:
+        for place in places:
+            for batch in predict(place):
+                told.advance(batch.num_rows)
+                yield batch
+        return
+    results = map_blocks(lambda place: list(predict(place)), places)
+    for part, batches in zip(table.parts, results, strict=True):
+        told.advance(part.rows or 0)
+        yield from batches
+
+
+def _write(
+    batches: Iterator[pa.RecordBatch], schema: pa.Schema, new: NewColumn, out: Path, overwrite: bool
+) -> Written:
+    rows = predicted = 0
+    with table_file(out, schema, overwrite) as writer:
+        for batch in batches:
+            if new.only_predicted:
+                batch = batch.filter(pc.equal(batch[new.name], 1))
+            writer.write_batch(batch)
+            rows += batch.num_rows
+            predicted += pc.sum(batch[new.name]).as_py() or 0
+    return Written(os.fspath(out), rows, predicted)
+
+
+def _as_given(whole: pa.Table, native: Any, new: NewColumn) -> Any:
+    """The frame that the caller gave, with its own types and index, and the new column."""
+    import narwhals as nw
+
+    frame = nw.from_native(native, eager_only=True)
+    backend = nw.get_native_namespace(native)
+    values = whole[new.name].to_numpy()
+    frame = frame.with_columns(nw.new_series(new.name, values, nw.Int8, backend=backend))
+    return (frame.filter(nw.col(new.name) == 1) if new.only_predicted else frame).to_native()

@@ -1,0 +1,231 @@
+"""No (instance, label) may stand in a table twice: each would count twice.
+
+Most tables are written in some order. If the instances of every label rise from row to row, which
+costs one look at each row, none of its pairs stands there twice. Otherwise pairs are compared by
+hashes of 64 bits, sorted piece by piece on disk where they are many; pairs with equal hashes are
+then looked up, so that nobody is accused because of a hash.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from halfmax._jit import kernel
+from halfmax._threads import map_blocks
+from halfmax.tables.codes import LabelCodes
+from halfmax.tables.rows import Rows, plain, read_rows
+from halfmax.tables.sources import Table
+
+Array = npt.NDArray[Any]
+
+_HELD = 1 << 25  # hashes in memory
+_PILES = 64  # of hashes on disk
+_SUSPECTS = 1000
+_LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+
+
+@kernel
+def _climb(columns: Array, ids: Array, first: Array, last: Array) -> bool:
+    """Whether the instances of each label rise; first and last are those of each label."""
+    for e in range(columns.size):
+        j = columns[e]
+        if first[j] > last[j]:  # not seen yet
+            first[j] = ids[e]
+        elif ids[e] <= last[j]:
+            return False
+        last[j] = ids[e]
+    return True
+
+
+@kernel
+def _mix(x: np.uint64) -> np.uint64:
+    """Spread 64 bits over 64 bits, one to one."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@kernel
+def _hash_pairs(ids: Array, columns: Array, out: Array) -> None:
+    for e in range(ids.size):
+        out[e] = _mix(ids[e] ^ _mix(np.uint64(columns[e]) + np.uint64(0x9E3779B97F4A7C15)))
+
+
+@kernel
+def _hash_texts(offsets: Array, letters: Array, out: Array) -> None:
+    for i in range(out.size):
+        value = np.uint64(0xCBF29CE484222325)
+        for k in range(offsets[i], offsets[i + 1]):
+            value = (value ^ np.uint64(letters[k])) * np.uint64(0x100000001B3)
+        out[i] = _mix(value)
+
+
+class Risen(NamedTuple):
+    """The first and last instance of each label in a part; none where first > last."""
+
+    first: Array
+    last: Array
+
+
+class Rising:
+    """Watches a scan, to see whether the instances of every label rise all the way."""
+
+    def __init__(self) -> None:
+        self.certain = True
+        self._last = np.empty(0, np.int64)
+
+    def see(self, seen: Risen | None, columns: Array, instances: pa.Array) -> Risen | None:
+        """One batch of a part."""
+        ids = plain(instances)
+        if not self.certain or not pa.types.is_integer(ids.type) or ids.type == pa.uint64():
+            self.certain = False
+            return None
+        seen = _grown(seen or Risen(np.empty(0, np.int64), np.empty(0, np.int64)), columns)
+        if not _climb(columns, ids.to_numpy().astype(np.int64, copy=False), *seen):
+            self.certain = False
+        return seen
+
+    def follow(self, seen: Risen | None) -> None:
+        """The next part must go on above where all parts before it ended."""
+        if seen is None or not self.certain:
+            return
+        missing = len(seen.last) - len(self._last)
+        if missing > 0:
+            self._last = np.append(self._last, np.full(missing, _LEAST))
+        last = self._last[: len(seen.last)]
+        there = seen.first <= seen.last
+        if (seen.first[there] <= last[there]).any() or (seen.first[there] == _LEAST).any():
+            self.certain = False
+        last[there] = seen.last[there]
+
+
+def _grown(seen: Risen, columns: Array) -> Risen:
+    missing = int(columns.max()) + 1 - len(seen.first)
+    if missing <= 0:
+        return seen
+    return Risen(
+        np.append(seen.first, np.full(missing, _MOST)),
+        np.append(seen.last, np.full(missing, _LEAST)),
+    )
+
+
+def refuse_duplicates(table: Table) -> None:
+    """Raise an error that names two rows of the same pair, if there are any."""
+    columns = replace(table.columns, score=None, truth=None, weight=None)
+    table, codes = replace(table, columns=columns), LabelCodes()
+
+    def hashes_of(place: int) -> list[Array]:
+        return [_hashes(rows, codes) for rows in _rows(table, place)]
+
+    with _Heap() as heap:
+        for part in map_blocks(hashes_of, range(len(table.parts))):
+            for hashes in part:
+                heap.add(hashes)
+        suspects = heap.twice()
+    if len(suspects):
+        _refuse_equal_pairs(table, codes, suspects)
+
+
+def _rows(table: Table, place: int) -> Iterator[Rows]:
+    part, columns = table.parts[place], table.columns
+    return read_rows(part.read(columns.names), columns, part.name, part.first)
+
+
+def _hashes(rows: Rows, codes: LabelCodes) -> Array:
+    assert rows.instances is not None
+    out = np.empty(rows.size, np.uint64)
+    _hash_pairs(_hash_ids(rows.instances), codes.recode(rows), out)
+    return out
+
+
+def _hash_ids(column: pa.Array) -> Array:
+    """The same 64 bits for the same id."""
+    if pa.types.is_dictionary(column.type):
+        of_value: Array = _hash_ids(column.dictionary)[column.indices.to_numpy()]
+        return of_value
+    if pa.types.is_integer(column.type):
+        kind = np.uint64 if column.type == pa.uint64() else np.int64
+        return np.ascontiguousarray(column.to_numpy(), dtype=kind).view(np.uint64)
+    texts = column.cast(pa.large_string())
+    out = np.empty(len(texts), np.uint64)
+    if not len(texts):
+        return out
+    _, offsets, letters = texts.buffers()
+    ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    bytes_of = np.frombuffer(letters, np.uint8) if letters else np.empty(0, np.uint8)
+    _hash_texts(ends, bytes_of, out)
+    return out
+
+
+class _Heap:
+    """Hashes, in memory or, where they are many, in piles on disk that are sorted one by one."""
+
+    def __init__(self) -> None:
+        self._held: list[Array] = []
+        self._size = 0
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def __enter__(self) -> "_Heap":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def add(self, hashes: Array) -> None:
+        self._held.append(hashes)
+        self._size += len(hashes)
+        if self._size >= _HELD:
+            self._put_down()
+
+    def twice(self) -> Array:
+        """Some of the hashes that came more than once."""
+        if self._folder is None:
+            return _equal_neighbours(self._held)[:_SUSPECTS]
+        self._put_down()
+        found = [np.empty(0, np.uint64)]
+        for pile in sorted(Path(self._folder.name).iterdir()):
+            found.append(_equal_neighbours([np.fromfile(pile, np.uint64)]))
+        return np.concatenate(found)[:_SUSPECTS]
+
+    def _put_down(self) -> None:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="halfmax-")
+        every = np.sort(np.concatenate(self._held)) if self._held else np.empty(0, np.uint64)
+        limits = np.arange(1, _PILES, dtype=np.uint64) << np.uint64(64 - 6)
+        for pile, part in enumerate(np.split(every, np.searchsorted(every, limits))):
+            with (Path(self._folder.name) / f"{pile:02}").open("ab") as file:
+                file.write(part.tobytes())
+        self._held, self._size = [], 0
+
+
+def _equal_neighbours(hashes: list[Array]) -> Array:
+    every = np.sort(np.concatenate(hashes)) if hashes else np.empty(0, np.uint64)
+    repeated: Array = every[1:][every[1:] == every[:-1]]
+    return repeated
+
+
+def _refuse_equal_pairs(table: Table, codes: LabelCodes, suspects: Array) -> None:
+    seen: dict[tuple[Any, int], str] = {}
+    labels = codes.known
+    for place in range(len(table.parts)):
+        for rows in _rows(table, place):
+            columns, hashes = codes.recode(rows), _hashes(rows, codes)
+            assert rows.instances is not None
+            for row in np.flatnonzero(np.isin(hashes, suspects)).tolist():
+                pair = rows.instances[row].as_py(), int(columns[row])
+                here = rows.place.row(row)
+                if pair in seen:
+                    label = "" if rows.names is None else f" and label {labels[pair[1]].as_py()!r}"
+                    raise ValueError(
+                        "each (instance, label) must stand in one row; instance "
+                        f"{pair[0]!r}{label} stands in {seen[pair]} and in {here}. Drop one of "
+                        "them, or use instance=None if rows without an id are meant"
+                    )
+                seen[pair] = here

@@ -1,0 +1,201 @@
+"""Files, globs and folders of Parquet, Arrow IPC and CSV, as parts that are read apart."""
+
+import glob
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from halfmax._errors import spell_out
+from halfmax.tables.columns import Columns
+
+ROWS_AT_ONCE = 1 << 20  # of a batch: it costs as much to look up 50,000 labels for fewer rows
+PARQUET, ARROW, CSV = "Parquet", "Arrow IPC", "CSV"
+_SUFFIXES = {
+    ".parquet": PARQUET,
+    ".pq": PARQUET,
+    ".arrow": ARROW,
+    ".arrows": ARROW,
+    ".feather": ARROW,
+    ".ipc": ARROW,
+    ".csv": CSV,
+    ".tsv": CSV,
+}
+_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4", ".br")
+
+
+class Part(NamedTuple):
+    """A piece of a table that can be read by itself, again and again."""
+
+    name: str
+    rows: int | None  # None: not known before it is read
+    read: Callable[[list[str] | None], Iterator[pa.RecordBatch]]  # the columns named, or all
+    first: int = 0  # rows before it that count as its own
+
+
+class File(NamedTuple):
+    """One file: what it holds, and its parts."""
+
+    path: str
+    schema: pa.Schema
+    parts: list[Part]
+
+
+def format_of(path: str) -> str | None:
+    """The format that a file's name tells."""
+    stem = Path(path).name.lower()
+    for ending in _COMPRESSED:
+        if stem.endswith(ending):
+            stem = stem.removesuffix(ending)
+            return CSV if _SUFFIXES.get(Path(stem).suffix) == CSV else None
+    return _SUFFIXES.get(Path(stem).suffix)
+
+
+def open_files(paths: Sequence[str], columns: Columns) -> list[File]:
+    """Open every file that the paths, globs and folders name; what cannot be read is found now."""
+    found = [file for path in paths for file in _expand(path)]
+    formats: dict[str, str] = {}
+    for path in found:
+        kind = format_of(path)
+        if kind is None:
+            known = spell_out([*_SUFFIXES, ".csv.gz"], "or", most=20)
+            raise ValueError(f"{path}: cannot tell the format; a name must end in {known}")
+        formats.setdefault(kind, path)
+    if len(formats) > 1:
+        some = ", ".join(f"{path} is {kind}" for kind, path in formats.items())
+        raise ValueError(f"files of one table must have one format; {some}: use a glob")
+    opener = {PARQUET: _open_parquet, ARROW: _open_arrow, CSV: _open_csv}[next(iter(formats))]
+    return [opener(path, columns) for path in found]
+
+
+def _expand(path: str) -> list[str]:
+    if os.path.isdir(path):
+        inside = sorted(glob.glob(os.path.join(glob.escape(path), "**"), recursive=True))
+        found = [p for p in inside if os.path.isfile(p) and not Path(p).name.startswith("_")]
+        found = [p for p in found if format_of(p) is not None]
+        if not found:
+            raise FileNotFoundError(f"the folder {path} holds no Parquet, Arrow or CSV file")
+        return found
+    if os.path.exists(path):
+        return [path]
+    if any(sign in path for sign in "*?["):
+        found = sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p))
+        if not found:
+            raise FileNotFoundError(f"no file matches {path}")
+        return found
+    raise FileNotFoundError(f"there is no file or folder {path}")
+
+
+@contextmanager
+def _told_of(path: str, kind: str, part: str = "") -> Iterator[None]:
+    """Errors of the reader say which file it was."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError) as error:
+        if isinstance(error, PermissionError):
+            raise PermissionError(f"{path} may not be read") from None
+        where = f"{part} of {path}" if part else path
+        reason = " ".join(str(error).split())
+        raise ValueError(
+            f"{where} cannot be read as {kind}: {reason:.300}. It may be cut short or damaged; "
+            "nothing was written"
+        ) from error
+
+
+def _told_while(path: str, kind: str, part: str, batches: Callable[[], Any]) -> Iterator[Any]:
+    with _told_of(path, kind, part):
+        yield from batches()
+
+
+def _open_parquet(path: str, columns: Columns) -> File:
+    from pyarrow import parquet
+
+    with _told_of(path, PARQUET), parquet.ParquetFile(path) as file:
+        schema, metadata = file.schema_arrow, file.metadata
+        sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    # Strings stay the codes that they are in the file, which is several times faster.
+    coded = [n for n in columns.ids if n in schema.names and _is_text(schema.field(n).type)]
+
+    def part(group: int) -> Part:
+        def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
+            def batches() -> Iterator[pa.RecordBatch]:
+                with parquet.ParquetFile(path, read_dictionary=coded) as file:
+                    yield from file.iter_batches(
+                        ROWS_AT_ONCE, row_groups=[group], columns=wanted, use_threads=False
+                    )
+
+            return _told_while(path, PARQUET, f"row group {group}", batches)
+
+        return Part(f"row group {group} of {path}", sizes[group], read)
+
+    return File(path, schema, [part(group) for group in range(len(sizes)) if sizes[group]])
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _open_arrow(path: str, _: Columns) -> File:
+    with _told_of(path, ARROW), pa.memory_map(path) as file:
+        if file.size() == 0:
+            raise EOFError("it is empty")
+        if file.read(6) != b"ARROW1":
+            file.seek(0)
+            schema = pa.ipc.open_stream(file).schema
+            return File(path, schema, [_arrow_stream(path)])
+        reader = pa.ipc.open_file(pa.memory_map(path))
+        schema, size = reader.schema, reader.num_record_batches
+    return File(path, schema, [_arrow_batch(path, reader, i) for i in range(size)])
+
+
+def _arrow_batch(path: str, reader: pa.RecordBatchFileReader, place: int) -> Part:
+    def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
+        def batches() -> Iterator[pa.RecordBatch]:
+            batch = reader.get_batch(place)
+            yield batch if wanted is None else batch.select(wanted)
+
+        return _told_while(path, ARROW, f"record batch {place}", batches)
+
+    return Part(f"record batch {place} of {path}", None, read)
+
+
+def _arrow_stream(path: str) -> Part:
+    def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
+        def batches() -> Iterator[pa.RecordBatch]:
+            with pa.memory_map(path) as file, pa.ipc.open_stream(file) as reader:
+                for batch in reader:
+                    yield batch if wanted is None else batch.select(wanted)
+
+        return _told_while(path, ARROW, "", batches)
+
+    return Part(path, None, read)
+
+
+def _open_csv(path: str, columns: Columns) -> File:
+    from pyarrow import csv
+
+    # Ids are text until the last of them is known: 7 may turn out to have been the name "7". Only
+    # an empty cell is null: "NA" may be a name, and "nan" is refused as the score that it is.
+    numbers = {name: pa.float64() for name in (columns.score, columns.weight) if name}
+    types = numbers | {name: pa.string() for name in columns.ids}
+    parse = csv.ParseOptions(delimiter="\t" if ".tsv" in Path(path).name.lower() else ",")
+
+    def stream(wanted: list[str] | None) -> Any:
+        convert = csv.ConvertOptions(
+            column_types=types,
+            include_columns=wanted,
+            null_values=[""],
+            strings_can_be_null=True,
+        )
+        source = pa.input_stream(path, compression="detect")
+        return csv.open_csv(source, parse_options=parse, convert_options=convert)
+
+    def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
+        return _told_while(path, CSV, "", lambda: stream(wanted))
+
+    with _told_of(path, CSV), stream(None) as reader:
+        schema = reader.schema
+    return File(path, schema, [Part(path, None, read)])

@@ -1,0 +1,149 @@
+"""A long table as a sparse matrix, for what needs whole rows: samples, guards, decisions."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from scipy import sparse
+
+from halfmax._inputs import LabelledScores
+from halfmax._threads import map_blocks
+from halfmax.tables.codes import LabelCodes
+from halfmax.tables.duplicates import refuse_duplicates
+from halfmax.tables.rows import Rows, plain, read_rows
+from halfmax.tables.sources import Table
+from halfmax.tables.tally import NO_ROWS, as_integers
+
+Array = npt.NDArray[Any]
+
+
+class Pairs(NamedTuple):
+    """All rows of a table, in its order, with instances and labels as numbers."""
+
+    rows: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int64]
+    scores: Array
+    truth: Array | None
+    weights: Array | None
+    instances: list[Any]  # in order
+    labels: tuple[Any, ...]  # in order
+    sizes: list[int]  # rows of each part
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.instances), len(self.labels)
+
+    def stored(self, table: Table) -> Any:
+        """A sparse matrix that holds, for each pair, its place in the table; none comes twice."""
+        order = np.lexsort((self.columns, self.rows))
+        rows, columns = self.rows[order], self.columns[order]
+        if ((rows[1:] == rows[:-1]) & (columns[1:] == columns[:-1])).any():
+            refuse_duplicates(table)
+        return sparse.csr_array((order, columns, _ends(rows, len(self.instances))), self.shape)
+
+
+def read_pairs(table: Table, check: Callable[[Rows], object] | None = None) -> Pairs:
+    """Read everything; `check` may refuse rows for more than the gate does."""
+    codes = LabelCodes()
+
+    def read(place: int) -> list[tuple[Any, ...]]:
+        part = table.parts[place]
+        found = []
+        for rows in read_rows(part.read(table.columns.names), table.columns, part.name, part.first):
+            if check is not None:
+                check(rows)
+            found.append((codes.recode(rows), rows.scores, rows.truth, rows.weights, _ids(rows)))
+        return found
+
+    parts = list(map_blocks(read, range(len(table.parts))))
+    batches = [batch for part in parts for batch in part]
+    if not batches:
+        raise ValueError(NO_ROWS)
+    *numbers, ids = zip(*batches, strict=True)
+    columns, scores, truth, weights = (
+        None if column[0] is None else np.concatenate(column) for column in numbers
+    )
+    assert columns is not None
+    assert scores is not None
+    labels: list[Any] = []
+    rows, instances = columns, labels
+    if table.columns.label is not None:
+        columns, labels = in_order(columns, codes.known, table.untyped)
+    if ids[0] is not None:
+        rows, instances = number(pa.chunked_array(ids), table.untyped)
+    sizes = [sum(len(batch[0]) for batch in part) for part in parts]
+    return Pairs(rows, columns, scores, truth, weights, instances, tuple(labels), sizes)
+
+
+def read_matrix(table: Table) -> LabelledScores:
+    """A labelled table; a pair that it does not hold is absent from the sparse matrix."""
+    pairs = read_pairs(table)
+    assert pairs.truth is not None
+    if table.columns.label is None:
+        return LabelledScores(pairs.truth, pairs.scores, pairs.weights, None, table.native)
+    stored = pairs.stored(table)
+    scores = pairs.scores[stored.data], stored.indices, stored.indptr
+    return LabelledScores(
+        truth=_only(stored, pairs.truth[stored.data] == 1),
+        scores=sparse.csr_array(scores, shape=pairs.shape),
+        weights=None if pairs.weights is None else _weights_of_rows(pairs),
+        labels=pairs.labels,
+        native=table.native,
+    )
+
+
+def matrix_of(
+    rows: Array, columns: Array, values: Array, shape: tuple[int, int]
+) -> sparse.csr_array:
+    """A sparse matrix with its places in order, of which none may come twice."""
+    order = np.lexsort((columns, rows))
+    return sparse.csr_array((values[order], columns[order], _ends(rows, shape[0])), shape=shape)
+
+
+def number(ids: pa.ChunkedArray, untyped: bool) -> tuple[npt.NDArray[np.int64], list[Any]]:
+    """The place of each id among all of them in order, and these."""
+    coded = ids.dictionary_encode().unify_dictionaries()
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in coded.chunks])
+    return in_order(codes, coded.chunk(0).dictionary, untyped)
+
+
+def in_order(codes: Array, known: pa.Array, untyped: bool) -> tuple[Array, list[Any]]:
+    """Codes of names as places among the names in order, and these."""
+    names = as_integers(known.to_pylist()) if untyped else known.to_pylist()
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return np.argsort(order)[codes], [names[j] for j in order]
+
+
+def _ids(rows: Rows) -> pa.Array | None:
+    if rows.instances is None:
+        return None
+    ids = plain(rows.instances)
+    return ids.cast(pa.int64() if pa.types.is_integer(ids.type) else pa.large_string())
+
+
+def _ends(rows: Array, size: int) -> Array:
+    return np.append(0, np.cumsum(np.bincount(rows, minlength=size)))
+
+
+def _only(stored: Any, kept: Array) -> Any:
+    """The stored places that are kept, as ones."""
+    ends = np.append(0, np.cumsum(kept))[stored.indptr]
+    places = stored.indices[kept]
+    return sparse.csr_array((np.ones(len(places), np.uint8), places, ends), shape=stored.shape)
+
+
+def _weights_of_rows(pairs: Pairs) -> npt.NDArray[np.float64]:
+    """One weight for each instance, which all of its rows must agree on."""
+    assert pairs.weights is not None
+    found = np.empty(len(pairs.instances))
+    found[pairs.rows] = pairs.weights
+    if (odd := found[pairs.rows] != pairs.weights).any():
+        instance = pairs.instances[pairs.rows[int(np.argmax(odd))]]
+        raise ValueError(
+            "all rows of an instance must have the same weight here, as the rows of a matrix do; "
+            f"those of {instance!r} differ. Weights of single pairs serve average='macro' and "
+            "'micro' without guard"
+        )
+    return found

@@ -1,0 +1,152 @@
+"""The gate for tables: a record batch becomes arrays that the kernels can trust.
+
+What is wrong is said with the rule, the value and its place: the row, its row group, its file.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from halfmax.tables.columns import Columns, plain_type
+
+Array = npt.NDArray[Any]
+
+
+class Place(NamedTuple):
+    """Where a batch stands."""
+
+    part: str  # of a file, or of a frame
+    first: int  # rows of the part before it
+
+    def row(self, row: int) -> str:
+        """A row of the batch in words; rows are counted from 0."""
+        return f"row {self.first + row} of {self.part}"
+
+
+class Rows(NamedTuple):
+    """A batch, checked. Labels are codes of `names`, of which some may not be used."""
+
+    codes: npt.NDArray[np.int32]
+    names: pa.Array | None  # None for one classifier: all codes are 0
+    scores: Array
+    truth: npt.NDArray[np.uint8] | None
+    weights: npt.NDArray[np.float64] | None
+    instances: pa.Array | None
+    place: Place
+
+    @property
+    def size(self) -> int:
+        return len(self.codes)
+
+    @property
+    def positive(self) -> npt.NDArray[np.int64]:
+        """Where the truth is 1."""
+        return np.flatnonzero([] if self.truth is None else self.truth)
+
+
+def read_rows(
+    batches: Iterator[pa.RecordBatch], columns: Columns, part: str, first: int = 0
+) -> Iterator[Rows]:
+    """Check batches that follow each other in one part of the table."""
+    for batch in batches:
+        if batch.num_rows:
+            yield _read(batch, columns, Place(part, first))
+        first += batch.num_rows
+
+
+def _read(batch: pa.RecordBatch, columns: Columns, place: Place) -> Rows:
+    size = batch.num_rows
+    codes, names = np.zeros(size, np.int32), None
+    if columns.label is not None:
+        codes, names = encode(_known(batch, columns.label, place))
+    scores, truth, weights, instances = np.empty(0), None, None, None
+    if columns.score is not None:
+        scores = check_scores(_floats(batch, columns.score, place), columns.score, place)
+    if columns.truth is not None:
+        truth = _check_truth(_known(batch, columns.truth, place), columns.truth, place)
+    if columns.weight is not None:
+        weights = _check_weights(_floats(batch, columns.weight, place), columns.weight, place)
+    if columns.instance is not None:
+        instances = _known(batch, columns.instance, place)
+    return Rows(codes, names, scores, truth, weights, instances, place)
+
+
+def encode(column: pa.Array) -> tuple[npt.NDArray[np.int32], pa.Array]:
+    """A column without nulls as codes and what they stand for."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    wide = pa.int64() if pa.types.is_integer(column.dictionary.type) else pa.large_string()
+    codes = column.indices.to_numpy().astype(np.int32, copy=False)
+    return codes, column.dictionary.cast(wide)
+
+
+def plain(column: pa.Array) -> pa.Array:
+    """A column that may be dictionary-encoded, with its values in their places."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _known(batch: pa.RecordBatch, name: str, place: Place) -> pa.Array:
+    """A column that must not have nulls."""
+    column = batch.column(batch.schema.get_field_index(name))
+    if pa.types.is_dictionary(column.type) and column.dictionary.null_count:
+        column = plain(column)
+    if column.null_count:
+        row = int(np.argmax(pc.is_null(column).to_numpy(zero_copy_only=False)))
+        raise ValueError(f"column {name!r} must not have nulls; {place.row(row)} has one")
+    return column
+
+
+def _floats(batch: pa.RecordBatch, name: str, place: Place) -> Array:
+    column = _known(batch, name, place)
+    kind = plain_type(column.type)
+    if pa.types.is_dictionary(column.type) or pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
+    values: Array = column.to_numpy(zero_copy_only=False)
+    if values.dtype in (np.float32, np.float64):
+        return values
+    return values.astype(np.float32 if values.dtype == np.float16 else np.float64)
+
+
+def check_scores(values: Array, name: str, place: Place) -> Array:
+    """Finite, or -inf for "never predicted"."""
+    if not values.max() < np.inf:  # one maximum finds NaN, which spreads, and +inf alike
+        _refuse(f"column {name!r} must be finite or -inf", values, ~(values < np.inf), place)
+    return values
+
+
+def check_probabilities(values: Array, name: str, place: Place) -> Array:
+    """From 0 to 1."""
+    if not (values.min() >= 0 and values.max() <= 1):
+        wrong = ~((values >= 0) & (values <= 1))
+        _refuse(f"column {name!r} must hold probabilities, from 0 to 1", values, wrong, place)
+    return values
+
+
+def _check_truth(column: pa.Array, name: str, place: Place) -> npt.NDArray[np.uint8]:
+    column = plain(column)
+    if pa.types.is_boolean(column.type):
+        return column.cast(pa.uint8()).to_numpy()  # type: ignore[no-any-return]
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    values = column.to_numpy(zero_copy_only=False)
+    ones = values == 1
+    if not (ones | (values == 0)).all():
+        wrong = ~(ones | (values == 0))
+        _refuse(f"column {name!r} must be bool or 0/1", values, wrong, place)
+    return np.asarray(ones).view(np.uint8)
+
+
+def _check_weights(values: Array, name: str, place: Place) -> npt.NDArray[np.float64]:
+    wrong = ~(np.isfinite(values) & (values >= 0))
+    if wrong.any():
+        _refuse(f"column {name!r} must be finite and not negative", values, wrong, place)
+    return values.astype(np.float64)
+
+
+def _refuse(rule: str, values: Array, wrong: Array, place: Place) -> NoReturn:
+    row = int(np.argmax(wrong))
+    raise ValueError(f"{rule}; {place.row(row)} has {values[row].item()!r}")

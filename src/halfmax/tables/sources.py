@@ -1,0 +1,156 @@
+"""Whatever holds a table becomes parts that can be scanned, or an engine that scans its own."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from halfmax.tables.columns import Columns, kind_of_id
+from halfmax.tables.files import CSV, ROWS_AT_ONCE, Part, format_of, open_files
+
+KNOWN = (
+    "a path, glob or folder of Parquet, Arrow IPC or CSV files (or a list of them), a pyarrow "
+    "table or dataset, a pandas, polars or other frame that Narwhals knows, a DuckDB relation, "
+    "or a Spark or Dask data frame"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table that this process reads itself.
+
+    ``columns`` are those that were found; ``native`` is the frame in memory that it came as.
+    """
+
+    parts: list[Part]
+    schema: pa.Schema
+    columns: Columns
+    native: Any = None
+    untyped: bool = False  # of CSV, whose ids are read as text
+
+    @property
+    def rows(self) -> int | None:
+        """The number of rows, where it is known before they are read."""
+        sizes = [part.rows for part in self.parts]
+        return None if None in sizes else sum(size or 0 for size in sizes)
+
+
+def open_table(source: Any, columns: Columns, whole: bool = False) -> Table:
+    """Open a source and see that every part of it has the columns, of one kind.
+
+    With ``whole`` the other columns can be read as well.
+    """
+    if paths := _as_paths(source):
+        return _of_files(paths, columns, whole)
+    schema, parts, native, names = _of_frame(source, None if whole else columns.names)
+    return Table(parts, schema, columns.found_in(schema, "the table", names), native)
+
+
+def _as_paths(source: Any) -> list[str]:
+    if isinstance(source, (str, os.PathLike)):
+        return [os.fspath(source)]
+    several = source if isinstance(source, (list, tuple)) else []
+    every_one = all(isinstance(one, (str, os.PathLike)) for one in several)
+    return [os.fspath(one) for one in several] if every_one else []
+
+
+def _of_files(paths: Sequence[str], columns: Columns, whole: bool) -> Table:
+    first, *others = files = open_files(paths, columns)
+    found = columns.found_in(first.schema, first.path)
+    for file in others:
+        here = columns.found_in(file.schema, file.path)
+        names, wanted = (
+            (set(schema.names) if whole else set(roles.names))
+            for schema, roles in ((file.schema, here), (first.schema, found))
+        )
+        if names != wanted:
+            raise ValueError(
+                f"all files must have the same columns; only one of {first.path} and {file.path} "
+                f"has {min(names ^ wanted)!r}"
+            )
+        for name in found.ids:
+            kinds = [kind_of_id(schema.field(name).type) for schema in (first.schema, file.schema)]
+            if kinds[0] != kinds[1]:
+                raise TypeError(
+                    f"column {name!r} must be of one kind in all files; it holds {kinds[0]} in "
+                    f"{first.path} and {kinds[1]} in {file.path}"
+                )
+    parts = [part for file in files for part in file.parts]
+    return Table(parts, first.schema, found, untyped=format_of(first.path) == CSV)
+
+
+def _of_frame(source: Any, wanted: list[str] | None) -> "_Opened":
+    from pyarrow import dataset
+
+    if isinstance(source, dataset.Dataset):
+        fragments = [_fragment(part, source) for part in source.get_fragments()]
+        return source.schema, fragments, None, source.schema.names
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    if isinstance(source, pa.Table):
+        return source.schema, _slices(source), source, source.schema.names
+    if isinstance(source, pa.RecordBatchReader):
+        raise TypeError(
+            "source can be read only once, and tuning reads it twice: pass reader.read_all(), or "
+            "write it to a file"
+        )
+    if "duckdb" in type(source).__module__:
+        return _of_duckdb(source)
+    return _of_narwhals(source, wanted)
+
+
+_Opened = tuple[pa.Schema, list[Part], Any, list[str]]
+
+
+def _slices(table: pa.Table) -> list[Part]:
+    def part(first: int) -> Part:
+        rows = table.slice(first, ROWS_AT_ONCE)
+
+        def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
+            return iter((rows if wanted is None else rows.select(wanted)).to_batches())
+
+        return Part("the table", rows.num_rows, read, first)
+
+    return [part(first) for first in range(0, table.num_rows, ROWS_AT_ONCE)]
+
+
+def _fragment(fragment: Any, whole: Any) -> Part:
+    def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
+        return iter(fragment.to_batches(schema=whole.schema, columns=wanted, use_threads=False))
+
+    return Part(getattr(fragment, "path", "") or "the dataset", None, read)
+
+
+def _of_duckdb(relation: Any) -> _Opened:
+    def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
+        some = relation if wanted is None else relation.select(*map(_quoted, wanted))
+        return iter(some.fetch_arrow_reader(ROWS_AT_ONCE))
+
+    schema = relation.limit(0).fetch_arrow_table().schema
+    return schema, [Part("the relation", None, read)], None, schema.names
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def _of_narwhals(source: Any, wanted: list[str] | None) -> _Opened:
+    import narwhals as nw
+
+    frame: Any = nw.from_native(source, pass_through=True)
+    if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
+        raise TypeError(f"source must be {KNOWN}; got {type(source).__name__}")
+    names = list(frame.collect_schema().names())
+    if wanted is not None:
+        frame = frame.select([name for name in names if name in wanted])
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    try:
+        table = frame.to_arrow()
+    except (pa.ArrowException, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise TypeError(f"each column must hold values of one type: {reason:.300}") from error
+    return table.schema, _slices(table), frame.to_native(), names

@@ -1,0 +1,147 @@
+"""Spark data frames: work runs as Arrow map functions inside the executors."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from halfmax.tables.distributed import Engine, Work
+from halfmax.tables.files import ROWS_AT_ONCE
+
+_FEW = 5
+_COMPLAINTS = {"TypeError": TypeError, "ValueError": ValueError}
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def is_spark(frame: Any) -> bool:
+    """True for a data frame of Spark, classic or Connect; imports nothing."""
+    return any(
+        kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame"
+        for kind in type(frame).__mro__
+    )
+
+
+class SparkTable:
+    """A Spark data frame whose partitions are worked on where they are."""
+
+    name = "Spark"
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and Arrow types of the columns."""
+        return self.frame.limit(0).toArrow().schema
+
+    def collect(self, work: Work) -> pa.Table:
+        """Run the work on all partitions and bring what it gives to the caller."""
+        with self._sent(work) as fetch:
+            return _fetched(self._mapped(work, fetch)).cast(work.schema)
+
+    def add_up(self, work: Work) -> pa.Table:
+        """The same for work that gives ("step", "count"), with counts added up step by step."""
+        from pyspark.sql import functions
+
+        with self._sent(work) as fetch:
+            counts = self._mapped(work, fetch).groupBy("step")
+            total = counts.agg(functions.sum("count").alias("count"))
+            return _fetched(total).cast(work.schema)
+
+    def map(self, work: Work) -> Any:
+        """A lazy frame of what the work gives for each partition."""
+        return self._mapped(work, self._send(work))
+
+    def together(self, column: str) -> Engine:
+        """The same table with all rows of equal value in `column` in the same partition."""
+        return SparkTable(self.frame.repartition(_quoted(column)))
+
+    def count_pairs(self, first: str, second: str) -> pa.Table:
+        """Some pairs of values that stand in more than one row, if any: (first, second, count)."""
+        from pyspark.sql import functions
+
+        pairs = self.frame.select(
+            functions.col(_quoted(first)).alias("first"),
+            functions.col(_quoted(second)).alias("second"),
+        )
+        counts = pairs.groupBy("first", "second").agg(functions.count("*").alias("count"))
+        return _fetched(counts.filter("count > 1").limit(_FEW))
+
+    def _mapped(self, work: Work, fetch: Callable[[], Work]) -> Any:
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        chosen = self.frame.select(*map(_quoted, work.columns))
+        schema = from_arrow_schema(work.schema, prefer_timestamp_ntz=True)
+        return chosen.mapInArrow(_on_each_partition(fetch), schema)
+
+    def _send(self, work: Work) -> Callable[[], Work]:
+        """A way for the executors to get the work, which may be large."""
+        if "connect" in type(self.frame).__module__:  # has no broadcasts
+            return lambda: work
+        sent = self.frame.sparkSession.sparkContext.broadcast(work)
+        return _Broadcast(sent)
+
+    @contextmanager
+    def _sent(self, work: Work) -> Iterator[Callable[[], Work]]:
+        """The same for as long as it is needed."""
+        fetch = self._send(work)
+        try:
+            yield fetch
+        finally:
+            if isinstance(fetch, _Broadcast):
+                fetch.sent.destroy()
+
+
+class _Broadcast:
+    """Work that each executor gets once, however many partitions it has."""
+
+    def __init__(self, sent: Any) -> None:
+        self.sent = sent
+
+    def __call__(self) -> Work:
+        work: Work = self.sent.value
+        return work
+
+
+def _on_each_partition(fetch: Callable[[], Work]) -> Callable[[Batches], Batches]:
+    def run(batches: Batches) -> Batches:
+        from pyspark import TaskContext
+
+        task: Any = TaskContext.get()
+        return fetch()(_enlarged(batches), f"partition {task.partitionId()}")
+
+    return run
+
+
+def _enlarged(batches: Batches) -> Batches:
+    """The same rows in fewer batches: Spark's are small, and each has its price."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(one.num_rows for one in waiting) >= ROWS_AT_ONCE:
+            yield pa.concat_batches(waiting)
+            waiting = []
+    if waiting:
+        yield pa.concat_batches(waiting)
+
+
+def _fetched(frame: Any) -> pa.Table:
+    """The rows of a small frame; complaints of the work are raised as it raised them."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return frame.toArrow()
+    except PySparkException as error:
+        complaints = re.findall(r"^(TypeError|ValueError): (.*)$", str(error), re.MULTILINE)
+        if not complaints:
+            raise
+        kind, message = complaints[-1]
+        raise _COMPLAINTS[kind](message) from error
+
+
+def _quoted(column: str) -> str:
+    escaped = column.replace("`", "``")
+    return f"`{escaped}`"

@@ -1,0 +1,71 @@
+"""Tables go to files batch by batch, and the files appear whole or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from halfmax._errors import spell_out
+from halfmax._files import check_writable, whole_file
+from halfmax.tables.files import ARROW, CSV, PARQUET, format_of
+
+_STREAM = ".arrows"
+_ENDINGS = (".parquet", ".arrow", ".arrows", ".csv", ".csv.gz", ".tsv")
+
+
+def check_output(path: str | os.PathLike[str], overwrite: bool) -> None:
+    """Refuse a path that could not be written, before the long work begins."""
+    if format_of(os.fspath(path)) is None:
+        raise ValueError(
+            f"cannot tell the format of {os.fspath(path)}: its name must end in "
+            f"{spell_out(_ENDINGS, 'or')}"
+        )
+    check_writable(path, overwrite)
+
+
+@contextmanager
+def table_file(path: str | os.PathLike[str], schema: pa.Schema, overwrite: bool) -> Iterator[Any]:
+    """A writer of record batches in the format that the path's name tells."""
+    with whole_file(path, overwrite) as part, _writer(part, Path(path).name, schema) as writer:
+        yield writer
+
+
+def _writer(part: Path, name: str, schema: pa.Schema) -> Any:
+    kind = format_of(name)
+    if kind == PARQUET:
+        from pyarrow import parquet
+
+        return parquet.ParquetWriter(part, schema)
+    if kind == ARROW:
+        new = pa.ipc.new_stream if name.lower().endswith(_STREAM) else pa.ipc.new_file
+        return new(os.fspath(part), schema)
+    assert kind == CSV
+    from pyarrow import csv
+
+    delimiter = "\t" if ".tsv" in name.lower() else ","
+    return _CsvWriter(part, name, schema, csv.WriteOptions(delimiter=delimiter))
+
+
+class _CsvWriter:
+    """A CSV writer that compresses as the file's name tells, and closes what it opened."""
+
+    def __init__(self, part: Path, name: str, schema: pa.Schema, options: Any) -> None:
+        from pyarrow import csv
+
+        ending = Path(name).suffix.lower().removeprefix(".")
+        known = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
+        self._file = pa.output_stream(os.fspath(part), compression=known.get(ending))
+        self._writer = csv.CSVWriter(self._file, schema, write_options=options)
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        self._writer.write_batch(batch)
+
+    def __enter__(self) -> "_CsvWriter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._writer.close()
+        self._file.close()

@@ -1,0 +1,208 @@
+"""The command in a real shell: pipes, signals, exit codes, a terminal."""
+
+import fcntl
+import os
+import pty
+import shlex
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import halfmax as hm
+
+HALFMAX = f"{shlex.quote(sys.executable)} -m halfmax"
+STOPPED, NO_READER, TERMINATED = 130, 141, 143
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with wide scores and their truth; temporary files have a place of their own."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    rng = np.random.default_rng(0)
+    truth = pd.DataFrame(rng.random((60, 2)) < 0.4, columns=["a", "b"])
+    scores = truth * 2 + rng.normal(size=truth.shape)
+    truth.astype(int).to_csv("truth.csv", index=False)
+    scores.to_csv("scores.csv", index=False)
+    hm.tune(truth, scores).save("t.json")
+    return tmp_path / "work"
+
+
+def shell(line, **more):
+    """Run a line of bash in which the word halfmax is the command."""
+    script = f'halfmax() {{ {HALFMAX} "$@"; }}; set -o pipefail; {line}'
+    return subprocess.run(["bash", "-c", script], capture_output=True, timeout=120, **more)
+
+
+def left(folder):
+    """Files that were not there before, and temporary ones."""
+    known = {"scores.csv", "truth.csv", "t.json"}
+    here = {path.name for path in folder.iterdir()} - known
+    return here | {path.name for path in (folder.parent / "temporary").iterdir()}
+
+
+def test_a_pipe_from_scores_to_predictions(folder):
+    line = (
+        "cat scores.csv | halfmax tune - --truth-file truth.csv --out - "
+        "| halfmax apply - scores.csv --out - > p.csv"
+    )
+    done = shell(line)
+    assert done.returncode == 0, done.stderr
+    expected = hm.Thresholds.load("t.json").predict(pd.read_csv("scores.csv"))
+    np.testing.assert_array_equal(pd.read_csv("p.csv"), expected)
+    assert b"Tuned 2 labels" in done.stderr  # standard output belongs to the data
+    assert left(folder) == {"p.csv"}
+
+
+def test_a_pipe_of_arrow_streams(folder):
+    line = "halfmax apply t.json scores.csv --out - --format arrow"
+    done = shell(f"{line} | halfmax apply t.json - --out - --format arrow --quiet")
+    assert done.returncode == 0, done.stderr
+    tuned = hm.Thresholds.load("t.json")
+    expected = tuned.predict(tuned.predict(pd.read_csv("scores.csv")))
+    np.testing.assert_array_equal(pa.ipc.open_stream(done.stdout).read_pandas(), expected)
+    assert left(folder) == set()
+
+
+def test_a_reader_that_leaves_is_no_error_to_read_about(folder):
+    many = pd.concat([pd.read_csv("scores.csv")] * 20_000)
+    many.to_parquet("many.parquet")
+    done = shell("halfmax apply t.json many.parquet --out - --quiet | head -c 20 > some.csv")
+    assert done.returncode == NO_READER
+    assert done.stderr == b""
+    assert left(folder) == {"many.parquet", "some.csv"}
+
+
+@pytest.mark.usefixtures("folder")
+def test_exit_codes():
+    assert shell("halfmax --version").returncode == 0
+    wrong = shell("halfmax apply t.json scores.csv --out t.json")
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith(b"halfmax: cannot tell the format of t.json: its name must end")
+    usage = shell("halfmax apply t.json scores.csv")
+    assert usage.returncode == 2
+    assert usage.stderr == b"halfmax: Missing option '--out'. (halfmax apply --help tells more)\n"
+
+
+@contextmanager
+def started(*words, **more):
+    """A command that waits for its input."""
+    command = [sys.executable, "-m", "halfmax", *words]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    process = subprocess.Popen(command, **pipes)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def wait_for_files(folder):
+    end = time.monotonic() + 60
+    while not left(folder) and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    assert left(folder)
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "told"),
+    [(signal.SIGINT, STOPPED, b"halfmax: stopped\n"), (signal.SIGTERM, TERMINATED, b"")],
+)
+def test_stopped_in_the_middle_it_leaves_nothing(folder, sent, code, told):
+    words = ["tune", "-", "--truth-file", "truth.csv", "--out", "new.json"]
+    with started(*words) as process:
+        process.stdin.write(b"a,b\n1,2\n")
+        process.stdin.flush()
+        wait_for_files(folder)
+        process.send_signal(sent)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert errors == told
+    assert left(folder) == set()
+
+
+@contextmanager
+def terminal(columns=80):
+    """Both ends of a terminal: what is typed and seen, and what a process takes for its own."""
+    seen, own = pty.openpty()
+    fcntl.ioctl(own, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    try:
+        yield seen, own
+    finally:
+        os.close(seen)
+
+
+def read_all(seen):
+    text = b""
+    while True:
+        try:
+            text += os.read(seen, 1 << 16)
+        except OSError:  # how a terminal says that nobody writes any more
+            return text.decode()
+
+
+def test_a_bar_in_a_terminal_after_a_second(folder, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    words = ["tune", "-", "--truth-file", "truth.csv"]
+    with terminal() as (seen, own), started(*words, stderr=own) as process:
+        os.close(own)
+        wait_for_files(folder)
+        time.sleep(2)
+        process.stdin.write((folder / "scores.csv").read_bytes())
+        process.stdin.close()
+        shown = read_all(seen)
+        assert b"Tuned 2 labels" in process.stdout.read()
+        assert process.wait(timeout=60) == 0
+    assert "tune: reading" in shown
+    assert "0:01" in shown
+    assert shown.endswith("\x1b[2K")  # the bar is gone in the end
+
+
+def test_nothing_is_drawn_where_nobody_looks(folder):
+    with started("tune", "-", "--truth-file", "truth.csv") as process:
+        wait_for_files(folder)
+        time.sleep(1.5)
+        _, errors = process.communicate((folder / "scores.csv").read_bytes(), timeout=60)
+    assert process.returncode == 0
+    assert errors == b""
+
+
+def test_help_and_import_are_quick():
+    heavy = ["numpy", "pyarrow", "numba", "scipy", "rich", "halfmax.tables.files"]
+    program = f"import sys, halfmax.cli; print(*(n for n in {heavy} if n in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("halfmax ", {"tune", "apply", "assess", "diagnose", "decide", "reproduce", "demo"}),
+        ("halfmax tune --average m", {"macro", "micro"}),
+        ("halfmax decide --metric f", {"f1", "f0.5", "f2"}),
+    ],
+)
+def test_completion(words, completed):
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-m", "halfmax"],
+        env={**os.environ, **asked, "_HALFMAX_COMPLETE": "complete_bash"},
+        capture_output=True,
+        text=True,
+    )
+    assert set(done.stdout.split()) == completed

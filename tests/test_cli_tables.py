@@ -1,0 +1,360 @@
+"""Long tables on the command line: a row for each instance and label."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+import halfmax as hm
+from halfmax.cli import app, bar
+from halfmax.cli.documents import DOCUMENTS
+
+ROWS, LABELS = 60, ["a", "b", "c"]
+
+
+def run(*words, **more):
+    return CliRunner().invoke(app, [str(word) for word in words], **more)
+
+
+def make():
+    rng = np.random.default_rng(0)
+    truth = rng.random((ROWS, 3)) < [0.4, 0.3, 0.2]
+    probabilities = 1 / (1 + np.exp(1 - rng.normal(size=truth.shape) - 2 * truth))
+    return pd.DataFrame(
+        {
+            "instance": np.repeat(np.arange(ROWS), 3),
+            "label": np.tile(LABELS, ROWS),
+            "score": probabilities.ravel(),
+            "truth": truth.ravel(),
+        }
+    )
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """A long table, and the same in files."""
+    monkeypatch.chdir(tmp_path)
+    found = make()
+    found.to_parquet("scores.parquet", index=False)
+    found.to_csv("scores.csv", index=False)
+    return found
+
+
+def files():
+    return {path.name for path in Path().iterdir()} - {"scores.parquet", "scores.csv"}
+
+
+@pytest.mark.parametrize("source", ["scores.parquet", "scores.csv", "scores.[cp]*v"])
+def test_thresholds_are_those_of_the_library(table, source):
+    options = ["--average", "micro", "--metric", "f2"]
+    shown = run("tune", source, *options, "--out", "t.json")
+    assert shown.exit_code == 0, shown.output
+    kept = hm.Thresholds.load("t.json")
+    expected = hm.tune_table(table, metric="f2", average="micro")
+    np.testing.assert_array_equal(kept.thresholds, expected.thresholds)
+    assert kept.labels == tuple(LABELS)
+    assert "Tuned 3 labels: micro f2" in shown.stdout
+    assert "Wrote t.json" in shown.stdout
+
+
+def test_columns_may_have_other_names(table):
+    names = {"instance": "doc", "label": "tag", "score": "p", "truth": "y"}
+    table.rename(columns=names).to_parquet("scores.parquet")
+    options = [f"--{ours}={theirs}" for ours, theirs in names.items()]
+    told = json.loads(run("tune", "scores.parquet", *options, "--json").stdout)
+    assert told["score"] == hm.tune_table(table).score
+
+
+def test_one_classifier(table):
+    table.drop(columns="label").drop_duplicates("instance").to_parquet("scores.parquet")
+    shown = run("tune", "scores.parquet", "--binary", "--out", "t.json")
+    assert shown.exit_code == 0, shown.output
+    assert "Tuned one classifier: f1 = " in shown.stdout
+    shown = run("apply", "t.json", "scores.parquet", "--out", "p.csv")
+    predicted = pd.read_csv("p.csv")["predicted"]
+    assert predicted.sum() == hm.Thresholds.load("t.json").predicted[0]
+    assert f"{predicted.sum()} predicted in {ROWS} rows" in shown.stdout
+
+
+def test_options_reach_the_library(table):
+    options = ["--guard", "auto", "--zero-division", "nan"]
+    told = json.loads(run("tune", "scores.parquet", *options, "--json").stdout)
+    expected = hm.tune_table(table, guard="auto", zero_division=float("nan"))
+    assert told["score"] == expected.score
+    assert told["zero_division"] == "nan"
+    shared = json.loads(run("tune", "scores.parquet", "--shared", "--json").stdout)
+    assert len({row["threshold"] for row in shared["labels"]}) == 1
+    floors = ["--min-precision", "0.9", "--min-recall", "0.1"]
+    told = json.loads(run("tune", "scores.parquet", *floors, "--json").stdout)
+    assert min(row["precision"] for row in told["labels"]) >= 0.9
+
+
+@pytest.mark.parametrize("out", ["p.csv", "p.csv.gz", "p.parquet", "p.arrow"])
+def test_predictions(table, out):
+    tuned = hm.tune_table(table)
+    tuned.save("t.json")
+    shown = run("apply", "t.json", "scores.parquet", "--out", out, "--prediction", "yes")
+    assert shown.exit_code == 0, shown.output
+    read = {"p.parquet": pd.read_parquet, "p.arrow": pd.read_feather}.get(out, pd.read_csv)
+    expected = hm.apply_table(tuned, table)["predicted"]
+    np.testing.assert_array_equal(read(out)["yes"], expected)
+    assert shown.stdout == f"{expected.sum():,} predicted in 180 rows\nWrote {out}\n"
+
+
+def test_decisions(table):
+    options = ["--average", "samples", "--max-k", 1, "--only-predicted", "--out", "d.csv"]
+    told = json.loads(run("decide", "scores.parquet", *options, "--json").stdout)
+    expected = hm.decide_table(table, average="samples", max_k=1)
+    assert told["expected_score"] == expected.expected_score
+    assert told["predicted"] == told["rows"] == len(pd.read_csv("d.csv")) <= ROWS
+    table.rename(columns={"score": "p"}).to_parquet("scores.parquet")
+    shown = run("decide", "scores.parquet", "--probability", "p", "--out", "-")
+    assert len(pd.read_csv(io.StringIO(shown.stdout))) == len(table)
+    assert "Expected macro f1 = " in shown.stderr
+
+
+@pytest.mark.parametrize("command", ["assess", "diagnose"])
+def test_what_new_data_will_show(table, command):
+    options = ["--resamples", 50, "--level", 0.9, "--seed", 1]
+    told = json.loads(run(command, "scores.parquet", *options, "--json").stdout)
+    library = getattr(hm, f"{command}_table")
+    expected = DOCUMENTS[command](library(table, n_resamples=50, level=0.9, seed=1))
+    assert {**told, **json.loads(json.dumps(expected))} == told
+    assert run(command, "scores.parquet", *options).exit_code == 0
+
+
+def test_the_keys_of_documents_stay(table):
+    """Scripts rely on them: add keys, but take none away."""
+    hm.tune_table(table).save("t.json")
+    label = {"label", "threshold", "score", "support"}
+    keys = {
+        "tune": {"metric", "average", "shared", "zero_division", "score", "never_predicted"},
+        "assess": {"metric", "average", "score", "expected_score", "optimism", "score_interval"},
+        "diagnose": {"metric", "rows", "probabilities", "counts"},
+        "apply": {"rows", "predicted", "out"},
+        "decide": {"metric", "average", "expected_score", "rows", "predicted", "out"},
+    }
+    for command, wanted in keys.items():
+        words = ["scores.parquet", *["--out", f"{command}.csv"] * (command in ("apply", "decide"))]
+        told = json.loads(run(command, *["t.json"] * (command == "apply"), *words, "--json").stdout)
+        assert told["command"] == command
+        assert told["warnings"] == []
+        assert wanted <= set(told)
+        if command in ("tune", "assess", "diagnose"):
+            assert label <= set(told["labels"][0])
+
+
+def test_a_document_has_words_for_infinity(table):
+    table.assign(truth=table["truth"] & (table["label"] != "b")).to_parquet("scores.parquet")
+    told = json.loads(run("tune", "scores.parquet", "--json").stdout)
+    assert told["labels"][1]["threshold"] == "inf"
+    assert told["never_predicted"] == 1
+    shown = run("tune", "scores.parquet")
+    assert "Never predicted: 1 label, 1 of them without positives" in shown.stdout
+
+
+def test_warnings_are_lines_in_the_words_of_options(tmp_path):
+    rng = np.random.default_rng(0)
+    truth = np.zeros(2000, bool)
+    truth[rng.integers(2000, size=2)] = True
+    flood = pd.DataFrame({"label": "x", "score": rng.random(2000), "truth": truth})
+    flood.to_parquet(tmp_path / "scores.parquet")
+    shown = run("tune", tmp_path / "scores.parquet", "--json")
+    told = json.loads(shown.stdout)
+    assert shown.stderr == f"warning: {told['warnings'][0]}\n"
+    assert "--guard auto gives thresholds that hold on new data" in shown.stderr
+    assert "halfmax diagnose tells more" in shown.stderr
+
+
+def test_many_labels_are_cut_to_a_screen(tmp_path):
+    names = [f"label {i}" for i in range(40)]
+    many = pd.DataFrame({"label": np.repeat(names, 4), "score": np.tile([1, 2, 3, 4], 40)})
+    many["truth"] = many["score"] > 2
+    many.to_parquet(tmp_path / "scores.parquet")
+    shown = run("tune", tmp_path / "scores.parquet").stdout
+    assert "Most frequent, 10 of 40 labels:" in shown
+    assert len(shown.splitlines()) < 20
+
+
+class TestOutputs:
+    """Written whole or not at all, and never over what is there."""
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["tune", "scores.parquet", "--out", "kept"],
+            ["apply", "t.json", "scores.parquet", "--out", "kept.csv"],
+            ["decide", "scores.parquet", "--out", "kept.csv"],
+        ],
+        ids=lambda words: words[0],
+    )
+    def test_force(self, table, words):
+        hm.tune_table(table).save("t.json")
+        kept = Path(words[-1])
+        kept.write_text("what was here")
+        shown = run(*words)
+        assert shown.exit_code == 2
+        assert (
+            shown.stderr == f"halfmax: {kept} is there already, and is kept: --force replaces it\n"
+        )
+        assert kept.read_text() == "what was here"
+        assert run(*words, "--force").exit_code == 0
+        assert kept.read_text() != "what was here"
+        assert files() == {"t.json", kept.name}
+
+    @pytest.mark.usefixtures("table")
+    def test_what_is_there_is_found_before_the_work(self, monkeypatch):
+        Path("t.json").write_text("what was here")
+        monkeypatch.setattr(hm, "tune_table", lambda *_, **__: pytest.fail("too late"))
+        assert run("tune", "scores.parquet", "--out", "t.json").exit_code == 2
+
+    def test_what_appears_meanwhile_is_kept(self, table, monkeypatch):
+        tuned = hm.tune_table(table)
+
+        def tune(*_, **__):
+            Path("t.json").write_text("somebody else's")
+            return tuned
+
+        monkeypatch.setattr(hm, "tune_table", tune)
+        assert run("tune", "scores.parquet", "--out", "t.json").exit_code == 2
+        assert Path("t.json").read_text() == "somebody else's"
+        assert files() == {"t.json"}
+
+    @pytest.mark.parametrize(
+        ("error", "code", "told"),
+        [
+            (KeyboardInterrupt(), 130, "halfmax: stopped\n"),
+            (ValueError("no\ngood"), 2, "halfmax: no good\n"),
+            (OSError(28, "No space left on device"), 1, "halfmax: [Errno 28] No space left on"),
+            (MemoryError(), 1, "halfmax: there is not enough memory\n"),
+            (IndexError("7"), 1, "halfmax: unexpected error, IndexError: 7 (--debug shows where)"),
+        ],
+        ids=lambda value: type(value).__name__,
+    )
+    @pytest.mark.parametrize("out", ["t.json", "-"])
+    @pytest.mark.usefixtures("table")
+    def test_an_error_leaves_nothing(self, monkeypatch, error, code, told, out):
+        def fail(*_, **__):
+            raise error
+
+        monkeypatch.setattr(hm, "tune_table", fail)
+        shown = run("tune", "scores.parquet", "--out", out)
+        assert shown.exit_code == code
+        assert shown.stderr.startswith(told)
+        assert shown.stderr.count("\n") == 1
+        assert shown.stdout == ""
+        assert files() == set()
+
+    @pytest.mark.usefixtures("table")
+    def test_quiet_says_nothing_beside_a_file(self):
+        shown = run("tune", "scores.parquet", "--out", "t.json", "--quiet")
+        assert (shown.exit_code, shown.output) == (0, "")
+        assert "Tuned 3 labels" in run("tune", "scores.parquet", "--quiet").stdout
+
+    @pytest.mark.usefixtures("table")
+    def test_debug_shows_the_traceback(self):
+        shown = run("tune", "scores.parquet", "--score", "nope", "--debug")
+        assert shown.exit_code == 2
+        assert "Traceback" in shown.stderr
+        assert shown.stderr.splitlines()[-1].startswith("halfmax: scores.parquet has no column")
+
+
+class TestStandardInput:
+    """Kept in a file for the library, whatever format it has."""
+
+    def test_every_format_is_known_by_its_beginning(self, table):
+        expected = hm.tune_table(table).score
+        arrow, stream = pa.Table.from_pandas(table, preserve_index=False), io.BytesIO()
+        with pa.ipc.new_stream(stream, arrow.schema) as writer:
+            writer.write_table(arrow)
+        table.to_csv("scores.csv.gz", index=False)
+        table.to_csv("scores.csv.bz2", index=False)
+        table.to_feather("scores.arrow")
+        names = ["scores.csv", "scores.csv.gz", "scores.csv.bz2", "scores.arrow", "scores.parquet"]
+        for content in [stream.getvalue(), *(Path(name).read_bytes() for name in names)]:
+            shown = run("tune", "-", "--json", input=content)
+            assert json.loads(shown.stdout)["score"] == expected
+
+    def test_thresholds_may_be_piped(self, table):
+        tuned = run("tune", "scores.parquet", "--out", "-")
+        shown = run("apply", "-", "scores.parquet", "--out", "-", input=tuned.stdout)
+        expected = hm.apply_table(hm.tune_table(table), table)["predicted"]
+        found = pd.read_csv(io.StringIO(shown.stdout))
+        np.testing.assert_array_equal(found["predicted"], expected)
+
+    @pytest.mark.parametrize(
+        ("words", "content", "told"),
+        [
+            (["tune", "-"], "", "standard input is empty"),
+            (["tune", "-", "-"], "x", "- can stand for one file only"),
+            (["apply", "-", "-", "--out", "p.csv"], "x", "- can stand for one file only"),
+            (["tune", "-"], "label,score\na,1\n", "standard input has no column 'truth'"),
+            (["tune", "-"], "label,score,truth\na,x,1\n", "standard input cannot be read as CSV"),
+            (["apply", "-", "scores.csv", "--out", "p.csv"], "{}", "standard input is not a half"),
+        ],
+    )
+    @pytest.mark.usefixtures("table")
+    def test_what_is_wrong_is_told_of_standard_input(self, words, content, told):
+        shown = run(*words, input=content)
+        assert shown.exit_code == 2
+        assert shown.stderr.startswith(f"halfmax: {told}")
+        assert files() == set()
+
+
+WRONG = {
+    "--metric must be 'f1'": ["tune", "scores.parquet", "--metric", "f"],
+    "--average must be 'macro'": ["assess", "scores.parquet", "--average", "mean"],
+    "--guard must be None, 'auto'": ["tune", "scores.parquet", "--guard", "x"],
+    "--min-precision must be a number from 0 to 1": ["tune", "scores.csv", "--min-precision", 2],
+    "--resamples must be a whole number": ["assess", "scores.parquet", "--resamples", 0],
+    "--level must be a number": ["diagnose", "scores.parquet", "--level", 95],
+    "--seed must be a whole number": ["assess", "scores.parquet", "--seed", -1],
+    "--min-k must be a whole number": ["decide", "scores.csv", "--min-k", -1, "--out", "d.csv"],
+    "--unknown must be": ["apply", "t.json", "scores.csv", "--out", "p.csv", "--unknown", "x"],
+    "there is no file or folder nope.csv": ["tune", "nope.csv"],
+    "No such file or directory: 'no.json'": ["apply", "no.json", "scores.csv", "--out", "p.csv"],
+    "it has 'instance', 'label', 'score' and 'truth': name the column with --label, or use "
+    "--binary": ["tune", "scores.parquet", "--label", "tag"],
+    "--json and --out - both write": ["tune", "scores.parquet", "--json", "--out", "-"],
+    "--format is for --out -": ["decide", "scores.csv", "--out", "d.csv", "--format", "csv"],
+    "--format must be csv or arrow": ["decide", "scores.csv", "--out", "-", "--format", "xml"],
+    "there is no folder": ["tune", "scores.parquet", "--out", "no/t.json"],
+    "must be a file or not exist yet, and is a folder": ["tune", "scores.csv", "--out", "."],
+    "a wide table must be one file": ["decide", "a.csv", "b.csv", "--wide", "--out", "d.csv"],
+    "Missing option '--out'": ["apply", "t.json", "scores.csv"],
+    "No such option: --avrage": ["tune", "scores.csv", "--avrage", "macro"],
+    "No such command 'tunes'. Did you mean 'tune'?": ["tunes"],
+}
+
+
+@pytest.mark.parametrize(("told", "words"), WRONG.items(), ids=list(WRONG))
+def test_what_is_wrong_is_said_in_a_line(table, told, words):
+    hm.tune_table(table).save("t.json")
+    shown = run(*words)
+    assert shown.exit_code == 2
+    assert told in shown.stderr
+    assert shown.stderr.startswith("halfmax: ")
+    assert shown.stderr.count("\n") == 1
+    assert files() == {"t.json"}
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "speed", "left", "told"),
+    [
+        (0, 0, None, None, "0:05"),
+        (12_345_678, 0, 2e6, None, "12.35M, 2M/s, 0:05"),
+        (45_000_000, 1e8, 1.25e7, 4.4, "45M of 100M, 12.5M/s, 0:04 left"),
+        (3, 37, 0.5, 7384, "3 of 37, 0.5/s, 2:03:04 left"),
+    ],
+)
+def test_what_a_bar_counts(done, total, speed, left, told):
+    class Task:
+        completed, elapsed, time_remaining = done, 5.0, left
+
+    Task.total, Task.speed = total, speed
+    assert bar.counts(Task) == told

@@ -1,0 +1,216 @@
+"""Wide files on the command line: a column for each label, a row for each instance."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+from typer.testing import CliRunner
+
+import halfmax as hm
+from halfmax.cli import app
+
+LABELS = ["sports", "[bold]x[/]", "plat\x1bypus"]
+
+
+def run(*words, **more):
+    return CliRunner().invoke(app, [str(word) for word in words], **more)
+
+
+def make(rows=60):
+    rng = np.random.default_rng(0)
+    truth = rng.random((rows, 3)) < [0.4, 0.3, 0.2]
+    scores = rng.normal(size=truth.shape) + 2 * truth
+    return pd.DataFrame(truth.astype(int), columns=LABELS), pd.DataFrame(scores, columns=LABELS)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Scores and their truth, whose rows and columns stand in another order; their arrays."""
+    monkeypatch.chdir(tmp_path)
+    truth, scores = make()
+    ids = [f"{place:03}" for place in range(len(truth))]
+    scores.assign(doc=ids).to_csv("scores.csv", index=False)
+    mixed = truth.assign(doc=ids).iloc[::-1]
+    mixed[mixed.columns[::-1]].to_csv("truth.csv", index=False)
+    return truth, scores
+
+
+def test_thresholds_are_those_of_the_arrays(files):
+    truth, scores = files
+    shown = run("tune", "scores.csv", "--truth-file", "truth.csv", "--id", "doc", "--out", "t.json")
+    assert shown.exit_code == 0, shown.output
+    kept, expected = hm.Thresholds.load("t.json"), hm.tune(truth, scores)
+    assert kept.labels == expected.labels == tuple(LABELS)
+    np.testing.assert_array_equal(kept.thresholds, expected.thresholds)
+    assert f"Tuned 3 labels: macro f1 = {expected.score:.4f} on these rows" in shown.stdout
+    assert "Wrote t.json" in shown.stdout
+
+
+@pytest.mark.usefixtures("files")
+def test_names_are_shown_as_text():
+    shown = run("tune", "scores.csv", "--truth-file", "truth.csv", "--id", "doc")
+    assert "[bold]x[/]" in shown.stdout
+    assert "plat\\x1bypus" in shown.stdout
+    assert "\x1b" not in shown.output
+
+
+def test_options_reach_the_library(files):
+    truth, scores = files
+    options = ["--average", "micro", "--metric", "f2", "--shared", "--min-precision", "0.6"]
+    shown = run("tune", "scores.csv", "--truth-file", "truth.csv", "--id=doc", "--json", *options)
+    expected = hm.tune(truth, scores, "f2", "micro", per_label=False, min_precision=0.6)
+    told = json.loads(shown.stdout)
+    assert told["score"] == expected.score
+    assert (told["metric"], told["average"], told["shared"]) == ("f2", "micro", True)
+    assert [row["threshold"] for row in told["labels"]] == expected.thresholds.tolist()
+
+
+def test_weights_come_from_the_truth_file(files):
+    truth, scores = files
+    weights = np.linspace(0.5, 2, len(truth))
+    scores.to_csv("scores.csv", index=False)
+    truth.assign(w=weights).to_csv("truth.csv", index=False)
+    shown = run("tune", "scores.csv", "--truth-file", "truth.csv", "--weight", "w", "--json")
+    expected = hm.tune(truth, scores, sample_weight=weights)
+    assert json.loads(shown.stdout)["score"] == pytest.approx(expected.score)
+
+
+def test_the_column_instance_needs_no_option(files):
+    truth, scores = files
+    for name, frame in (("scores", scores), ("truth", truth[::-1])):
+        table = pa.Table.from_pandas(frame.assign(instance=frame.index), preserve_index=False)
+        parquet.write_table(table, f"{name}.parquet")
+    shown = run("tune", "scores.parquet", "--truth-file", "truth.parquet", "--json")
+    assert json.loads(shown.stdout)["score"] == hm.tune(truth, scores).score
+
+
+def test_assess_and_diagnose(files):
+    truth, scores = files
+    options = ["scores.csv", "--truth-file", "truth.csv", "--id", "doc", "--resamples", 50]
+    expected = hm.assess(truth, scores, n_resamples=50)
+    assessed = json.loads(run("assess", *options, "--json").stdout)
+    assert assessed["expected_score"] == expected.expected_score
+    assert assessed["score_interval"] == list(expected.score_interval)
+    diagnosed = json.loads(run("diagnose", *options, "--json").stdout)
+    found = hm.diagnose(truth, scores, n_resamples=50)
+    assert diagnosed["counts"] == found.counts
+    assert [row["findings"] for row in diagnosed["labels"]] == [list(f) for f in found.findings]
+    assert "expected on new ones" in run("assess", *options).stdout
+    assert "Findings for" in run("diagnose", *options).stdout
+
+
+@pytest.mark.parametrize("out", ["p.csv", "p.csv.gz", "p.parquet", "p.arrow"])
+def test_predictions_are_wide_too_and_keep_the_ids(files, out):
+    truth, scores = files
+    tuned = hm.tune(truth, scores)
+    tuned.save("t.json")
+    shown = run("apply", "t.json", "scores.csv", "--id", "doc", "--out", out)
+    assert shown.exit_code == 0, shown.output
+    written = {
+        "p.parquet": lambda: parquet.read_table(out),
+        "p.arrow": lambda: pa.ipc.open_file(out).read_all(),
+    }.get(out, lambda: csv.read_csv(out, convert_options=_as_text("doc")))()
+    assert written.column_names == ["doc", *LABELS]
+    assert written["doc"].to_pylist()[:2] == ["000", "001"]
+    expected = tuned.predict(scores)
+    np.testing.assert_array_equal(written.drop_columns("doc").to_pandas(), expected)
+    assert f"{expected.to_numpy().sum():,} predicted in 60 rows" in shown.stdout
+
+
+def _as_text(name):
+    return csv.ConvertOptions(column_types={name: pa.string()})
+
+
+def test_labels_that_are_numbers_are_found_among_the_names_of_columns(files):
+    truth, scores = files
+    tuned = hm.tune(truth, scores, labels=[1, 2, 3])
+    tuned.save("t.json")
+    scores.set_axis(["1", "2", "3"], axis=1).to_csv("scores.csv", index=False)
+    assert run("apply", "t.json", "scores.csv", "--out", "p.csv").exit_code == 0
+    np.testing.assert_array_equal(pd.read_csv("p.csv"), tuned.predict(scores.to_numpy()))
+
+
+def test_decide(files):
+    _, scores = files
+    probabilities = 1 / (1 + np.exp(-scores))
+    probabilities.to_csv("probabilities.csv", index=False)
+    options = ["--wide", "--average", "samples", "--max-k", 2]
+    shown = run("decide", "probabilities.csv", *options, "--out", "d.csv", "--json")
+    expected = hm.decide(probabilities, average="samples", max_k=2)
+    np.testing.assert_array_equal(pd.read_csv("d.csv"), expected.predictions)
+    told = json.loads(shown.stdout)
+    assert told["expected_score"] == pytest.approx(expected.expected_score)
+    assert told["rows"] == len(probabilities)
+    assert told["predicted"] == expected.counts.sum()
+    assert (
+        "Expected samples f1" in run("decide", "probabilities.csv", *options, "--out", "-").stderr
+    )
+
+
+TWO = ["tune", "scores.csv", "--truth-file", "truth.csv"]
+WRONG = {
+    "text that is no id": (
+        TWO,
+        {"scores": "doc,a\nx,1\n"},
+        "column 'doc' of scores.csv must hold numbers, it holds string; if it tells rows apart, "
+        "--id 'doc'",
+    ),
+    "no such id": ([*TWO, "--id", "row"], {}, "scores.csv has no column 'row'; it has 'sports'"),
+    "an id missing": ([*TWO, "--id", "doc"], {"truth": "doc,a\nx,1\n"}, "truth.csv lacks 'y' of"),
+    "an id too many": (
+        [*TWO, "--id", "doc"],
+        {"truth": "doc,a\nx,1\ny,0\nz,0\n"},
+        "scores.csv lacks 'z' of column 'doc', which truth.csv has",
+    ),
+    "an id twice": (
+        [*TWO, "--id", "doc"],
+        {"truth": "doc,a\nx,1\nx,1\ny,0\n"},
+        "column 'doc' of truth.csv must not repeat; 'x' came more than once",
+    ),
+    "an empty id": (
+        [*TWO, "--id", "doc"],
+        {"truth": "doc,a\nx,1\n,0\n"},
+        "column 'doc' of truth.csv must not have nulls",
+    ),
+    "fewer rows": (TWO, {"scores": "a\n1\n2\n", "truth": "a\n1\n"}, "both files must have as many"),
+    "other labels": (TWO, {"scores": "a\n1\n", "truth": "b\n1\n"}, "label names of"),
+    "truth that is not 0/1": (TWO, {"scores": "a\n1\n", "truth": "a\n2\n"}, "the truth"),
+    "a score that is missing": (
+        TWO,
+        {"scores": "a,b\n1,2\n,2\n", "truth": "a,b\n1,0\n1,0\n"},
+        "the scores['a'] must not have missing values",
+    ),
+    "the same column twice": (TWO, {"scores": "a,a\n1,2\n", "truth": "a\n1\n"}, "has 'a' twice"),
+    "two files of scores": ([*TWO, "scores.csv"], {}, "--truth-file takes one file of scores"),
+    "one classifier": ([*TWO, "--binary"], {}, "--truth-file takes one file of scores"),
+    "no file": (["tune", "x.csv", "--truth-file", "truth.csv"], {}, "no file or folder x.csv"),
+    "no label at all": (TWO, {"scores": "instance\n1\n"}, "scores.csv has no column of a label"),
+    "a ragged file": (TWO, {"scores": "a,b\n1\n"}, "scores.csv cannot be read as CSV"),
+}
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("words", "content", "message"), WRONG.values(), ids=list(WRONG))
+def test_what_is_wrong_is_said_in_a_line(tmp_path, words, content, message):
+    scores = content.get("scores", "doc,a\nx,0.5\ny,0.25\n" if "truth" in content else None)
+    for name, text in (("scores", scores), ("truth", content.get("truth"))):
+        if text is not None:
+            (tmp_path / f"{name}.csv").write_text(text)
+    shown = run(*words, "--out", "t.json")
+    assert shown.exit_code == 2
+    assert message in shown.stderr
+    assert shown.stderr.startswith("halfmax: ")
+    assert shown.stderr.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["scores.csv", "truth.csv"]
+
+
+def test_columns_that_no_threshold_knows_are_named(files):
+    truth, scores = files
+    hm.tune(truth, scores).save("t.json")
+    scores.assign(more=1.0).to_csv("scores.csv", index=False)
+    shown = run("apply", "t.json", "scores.csv", "--out", "p.csv")
+    assert shown.exit_code == 2
+    assert "missing from the thresholds: 'more'" in shown.stderr
