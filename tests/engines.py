@@ -89,16 +89,25 @@ def frame(name, pieces, folder):
     if name in ("dask", "dask-cluster"):
         return dask_frame([piece.to_pandas() for piece in pieces])
     if name in ("spark", "parquet-folder"):
-        folder.mkdir()
-        for number, piece in enumerate(pieces):
-            pq.write_table(piece, folder / f"{number}.parquet")
-        return spark_session().read.parquet(str(folder)) if name == "spark" else folder
+        return read_parts(name, pieces, folder)
     if name == "duckdb":
         duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
         return duckdb.connect().from_arrow(whole)
     if name == "polars":
         return pytest.importorskip("polars").from_arrow(whole)
     return whole.to_pandas() if name == "pandas" else whole
+
+
+def read_parts(name, pieces, folder):
+    """The same from Parquet files, which the workers read themselves."""
+    folder.mkdir()
+    for number, piece in enumerate(pieces):
+        pq.write_table(piece, folder / f"{number}.parquet")
+    if name == "parquet-folder":
+        return folder
+    if name == "spark":
+        return spark_session().read.parquet(str(folder))
+    return pytest.importorskip("dask.dataframe").read_parquet(folder)
 
 
 def dask_frame(pieces):
@@ -122,16 +131,35 @@ def table_of(name, frame):
     return DaskTable(frame)
 
 
-def shuffled_bytes(session):
-    """What Spark has shuffled so far, by its own metrics."""
-    spark = session.sparkContext
+def as_arrow(frame):
+    """Any frame as a pyarrow table."""
+    if hasattr(frame, "compute"):
+        frame = frame.compute()
+    for method in ("toArrow", "to_arrow"):
+        if hasattr(frame, method):
+            return getattr(frame, method)()
+    if isinstance(frame, pa.Table):
+        return frame
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+def bytes_moved(name):
+    """What the engine has sent between its processes so far, by its own metrics."""
+    if name == "dask-cluster":
+        return sum(dask_client().run(_bytes_sent).values())
+    spark = spark_session().sparkContext
     spark._jsc.sc().listenerBus().waitUntilEmpty()
-    none, no_numbers = (
+    every, no_quantiles = (
         spark._jvm.java.util.ArrayList(),
         spark._gateway.new_array(spark._jvm.double, 0),
     )
-    stages = spark._jsc.sc().statusStore().stageList(none, False, False, no_numbers, none)
-    return sum(stages.apply(i).shuffleWriteBytes() for i in range(stages.size()))
+    stages = spark._jsc.sc().statusStore().stageList(every, False, False, no_quantiles, every)
+    each = map(stages.apply, range(stages.size()))
+    return sum(stage.shuffleWriteBytes() + stage.resultSize() for stage in each)
+
+
+def _bytes_sent(dask_worker):
+    return dask_worker.transfer_outgoing_bytes_total
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,13 @@ from strategies import compiled
 from typer.testing import CliRunner
 
 import halfmax
-from halfmax.cli import app
+from halfmax._options import check_guard
+from halfmax.cli import app, options
+from halfmax.metrics import find_metric
 from halfmax.studies import reproduce as study
 from halfmax.studies.claim import SLIP, Claim
 from halfmax.studies.reproduce import Reproduction
+from halfmax.tables.applying import UNKNOWN
 
 COMMANDS = (
     ["tune"],
@@ -55,6 +58,15 @@ def test_no_words_show_the_help():
 
 def test_the_help_has_the_exit_codes():
     assert "Exit codes: 0 all is well, 2 wrong input or usage, 1 an unexpected" in run("-h").output
+
+
+def test_names_that_complete_are_names_of_the_library():
+    for name in options.complete_metric(""):
+        assert find_metric(name).name == name
+    for name in options.complete_guard(""):
+        assert check_guard(name).name == name
+    assert options.complete_average("") == ["macro", "micro", "samples"]
+    assert options.complete_unknown("") == list(UNKNOWN)
 
 
 def test_version():

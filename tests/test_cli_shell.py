@@ -21,6 +21,13 @@ import halfmax as hm
 
 HALFMAX = f"{shlex.quote(sys.executable)} -m halfmax"
 STOPPED, NO_READER, TERMINATED = 130, 141, 143
+# Also where the tests themselves run in the background, without Ctrl-C.
+STOPPABLE = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from halfmax.cli import app
+app(prog_name="halfmax")
+"""
 
 
 @pytest.fixture
@@ -98,7 +105,7 @@ def test_exit_codes():
 @contextmanager
 def started(*words, **more):
     """A command that waits for its input."""
-    command = [sys.executable, "-m", "halfmax", *words]
+    command = [sys.executable, "-c", STOPPABLE, *words]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
     process = subprocess.Popen(command, **pipes)
     try:

@@ -214,3 +214,11 @@ def test_columns_that_no_threshold_knows_are_named(files):
     shown = run("apply", "t.json", "scores.csv", "--out", "p.csv")
     assert shown.exit_code == 2
     assert "missing from the thresholds: 'more'" in shown.stderr
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("option", ["--only-predicted", "--binary"])
+def test_options_of_long_tables_are_refused(option):
+    shown = run("decide", "scores.csv", "--wide", option, "--out", "d.csv")
+    assert shown.exit_code == 2
+    assert f"{option} is for long tables, and this one is wide" in shown.stderr

@@ -16,6 +16,7 @@ from engines import (
     Positives,
     Refuse,
     Where,
+    as_arrow,
     dask_frame,
     frame,
     running,
@@ -69,13 +70,6 @@ def counted(table):
 def weights_of(rows):
     total = rows.group_by("truth").aggregate([("weight", "sum")])
     return dict(zip(total["truth"].to_pylist(), total["weight_sum"].to_pylist(), strict=True))
-
-
-def as_arrow(frame):
-    """A lazy frame, computed."""
-    if hasattr(frame, "toArrow"):
-        return frame.toArrow()
-    return pa.Table.from_pandas(frame.compute(), preserve_index=False)
 
 
 def is_gone(process):
@@ -189,8 +183,8 @@ def test_categories_of_dask_are_values():
         pandas.DataFrame({"label": pandas.Categorical(names), "truth": 1, "weight": 1})
         for names in (["b", "a"], ["c", None])
     ]
-    with running("dask"):
-        table = table_of("dask", dask_frame(pieces))
+    with running("dask-cluster") as name:
+        table = table_of(name, dask_frame(pieces))
         assert table.schema.field("label").type in (pa.string(), pa.large_string())
         found = table.collect(Positives())["label"].to_pylist()
         assert found == ["b", "a", "c", None]

@@ -3,13 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from engines import (
-    DISTRIBUTED,
-    LOCAL,
-    frame,
-    running,
-    split,
-)
+from engines import DISTRIBUTED, LOCAL, as_arrow, bytes_moved, frame, running, split
 
 import halfmax as hm
 
@@ -145,3 +139,72 @@ def test_assessments_are_those_of_arrays(shuffled, matrix):
         matrix.truth, matrix.scores, average="micro", n_resamples=40, labels=matrix.names
     )
     assert repr(found) == repr(wanted)
+
+
+def predicted(table):
+    rows = as_arrow(table).select(["instance", "label", "predicted"])
+    return sorted(zip(*rows.to_pydict().values(), strict=True))
+
+
+def test_predictions_are_those_of_arrays(shuffled, matrix):
+    tuned = matrix.tune()
+    found = predicted(hm.apply_table(tuned, shuffled))
+    pairs = zip(matrix.instances.tolist(), np.array(NAMES)[matrix.labels].tolist(), strict=True)
+    wanted = tuned.predict(matrix.scores).ravel().tolist()
+    assert found == sorted((*pair, one) for pair, one in zip(pairs, wanted, strict=True))
+
+
+def test_decisions_are_those_of_one_table(make, matrix):
+    table = matrix.table()
+    chances = 1 / (1 + np.exp(-table["score"].to_numpy()))
+    table = table.append_column("probability", [chances])
+    found = hm.decide_table(make(table), average="samples", max_k=3).predictions
+    wanted = hm.decide_table(table, average="samples", max_k=3).predictions
+    assert predicted(found) == predicted(wanted)
+
+
+def test_what_is_wrong_is_said_with_its_row(make, matrix):
+    table = matrix.table()
+    truth = table["truth"].to_numpy().copy()
+    truth[-1] = 2
+    wrong = make(table.set_column(3, "truth", [truth]))
+    rule = r"^column 'truth' must be bool or 0/1; row \d+ of .+ has 2$"
+    with pytest.raises(ValueError, match=rule):
+        hm.tune_table(wrong)
+
+
+def test_a_pair_in_two_rows_is_refused(make, matrix):
+    table = matrix.table()
+    twice = make(pa.concat_tables([table, table.slice(7, 1)]))
+    with pytest.raises(ValueError, match=r"^each \(instance, label\) must stand in one row"):
+        hm.tune_table(twice, check_duplicates=True)
+
+
+def test_a_column_that_is_missing_is_named(shuffled):
+    with pytest.raises(ValueError, match="has no column 'target'; it has 'instance', 'label'"):
+        hm.tune_table(shuffled, truth="target")
+
+
+def big(rows, positives):
+    """Many rows, of which some are positive."""
+    random = np.random.default_rng(0)
+    truth = np.zeros(rows, np.int8)
+    truth[random.choice(rows, positives, replace=False)] = 1
+    labels, scores = random.integers(0, 50, rows), random.random(rows) + 0.3 * truth
+    return pa.table({"label": labels, "score": scores, "truth": truth})
+
+
+@pytest.mark.parametrize("cluster", ["dask-cluster", "spark"])
+def test_bytes_moved_follow_the_positives_not_the_rows(cluster, tmp_path):
+    moved = {}
+    for rows, positives in ((100_000, 1000), (1_000_000, 1000), (100_000, 10_000)):
+        folder = tmp_path / f"{rows}-{positives}"
+        with running(cluster):
+            table = read_parts(cluster, split(big(rows, positives), [1] * 4), folder)
+            before = bytes_moved(cluster)
+            hm.tune_table(table)
+            moved[rows, positives] = bytes_moved(cluster) - before
+    few, more_rows, more_positives = moved.values()
+    assert few > 8 * 1000  # something was measured: at least the scores of positives
+    assert more_rows < 1.3 * few
+    assert 5 * few < more_positives < 12 * few

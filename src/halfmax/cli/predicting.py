@@ -1,5 +1,6 @@
 """Commands that predict: apply thresholds, or decide without labels."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -73,6 +74,7 @@ def apply(
         with incoming([thresholds, *sources], run) as (file, *paths):
             tuned = hm.Thresholds.load(file)
             if wide or _looks_wide(tuned, paths, label):
+                _refuse_of_wide(only_predicted=only_predicted)
                 return _apply_wide(tuned, _one_wide(paths, instance, run), path, force)
             written = hm.apply_table(
                 tuned,
@@ -122,9 +124,10 @@ def decide(
 
         with incoming(sources, run) as paths:
             if wide:
+                _refuse_of_wide(only_predicted=only_predicted, binary=binary)
                 given = _one_wide(paths, instance, run)
                 return _decide_wide(given, path, force, progress=bar, **goal)
-            made = hm.decide_table(
+            made: Any = hm.decide_table(
                 paths,
                 path,
                 instance=instance or "instance",
@@ -136,8 +139,7 @@ def decide(
                 progress=bar,
                 **goal,
             )
-            assert made.written is not None  # since there is a path
-            return Made(made.written.rows, made.written.predicted, made.decision)
+            return Made(made.rows, made.predicted, made.decision)
 
     with running(quiet, debug) as run:
         _write("decide", make, run, Target(out, form, force, as_json))
@@ -156,7 +158,7 @@ def _looks_wide(tuned: "Thresholds", paths: list[str], label: str) -> bool:
     """Whether one file has a column for each label, and none that says which label a row has."""
     from halfmax.cli.wide import columns_of
 
-    if len(paths) > 1 or tuned.labels is None:
+    if len(paths) > 1 or not os.path.isfile(paths[0]) or tuned.labels is None:
         return False
     names = set(columns_of(paths[0]))
     return label not in names and names.issuperset(map(str, tuned.labels))
@@ -165,10 +167,17 @@ def _looks_wide(tuned: "Thresholds", paths: list[str], label: str) -> bool:
 def _one_wide(paths: list[str], instance: str | None, run: Run) -> "Wide":
     from halfmax.cli.wide import NAMES, read_wide
 
-    run.names |= NAMES
     if len(paths) > 1:
         raise ValueError(f"a wide table must be one file; got {len(paths):,}")
-    return read_wide(paths[0], instance)
+    found = read_wide(paths[0], instance)
+    run.names |= NAMES
+    return found
+
+
+def _refuse_of_wide(**given: bool) -> None:
+    for name, wanted in given.items():
+        if wanted:
+            raise ValueError(f"--{name.replace('_', '-')} is for long tables, and this one is wide")
 
 
 def _apply_wide(tuned: "Thresholds", scores: "Wide", path: str, force: bool) -> Made:

@@ -20,12 +20,12 @@ from halfmax.cli.bar import Bar
 FAILED, WRONG_INPUT, INTERRUPTED, NO_READER, TERMINATED = 1, 2, 130, 141, 143
 EXIT_CODES = (
     "0 all is well, 2 wrong input or usage, 1 an unexpected error, 130 stopped by Ctrl-C, "
-    "141 nobody reads the output"
+    "141 nobody reads the output, 143 ended by SIGTERM"
 )
 
 _WRONG = (ValueError, TypeError, OSError, ImportError)
 _NOT_THE_INPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # the disk is full, or broken
-_UsageError: Any = typer.BadParameter.__bases__[0]
+_UsageError: Any = typer.BadParameter.__bases__[0]  # of the click that typer brings along
 
 # What the library calls its arguments, and what they are called here.
 _ARGUMENT = re.compile(
@@ -37,6 +37,7 @@ _CHOICE = re.compile(r"\b(average|guard|metric)='(\w+)'")
 _SPELLINGS = {
     "--n-resamples": "--resamples",
     "label=None": "--binary",
+    "instance=None": "--trust-rows",
     "per_label=False": "--shared",
     "diagnose()": "halfmax diagnose",
     "say that it may be replaced": "--force replaces it",
@@ -152,6 +153,8 @@ def _exit_code(error: BaseException) -> int:
 def _told(error: BaseException, run: Run) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "stopped"
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return run.reworded(f"{error.filename}: {error.strerror}")
     if isinstance(error, _WRONG):
         return run.reworded(str(error) or type(error).__name__)
     if isinstance(error, MemoryError):

@@ -42,22 +42,26 @@ class DaskTable:
         """Run the work on all partitions and bring what it gives to the caller."""
         import dask
 
-        results = self._mapped(_run, work).to_delayed()
+        sent = _sent(work)  # and held here until all is computed
+        results = self._mapped(_run, work, sent).to_delayed()
         return pa.concat_tables([work.schema.empty_table(), *dask.compute(*results)])
 
     def add_up(self, work: Work) -> pa.Table:
         """The same for work that gives ("step", "count"), with counts added up step by step."""
         import dask
 
+        sent = _sent(work)  # and held here until all is computed
         add = dask.delayed(_added)
-        sums = [add([result]) for result in self._mapped(_run, work).to_delayed()]
+        sums = [add([result]) for result in self._mapped(_run, work, sent).to_delayed()]
         while len(sums) > 1:
             sums = [add(sums[at : at + _FAN_IN]) for at in range(0, len(sums), _FAN_IN)]
         return sums[0].compute()
 
     def map(self, work: Work) -> Any:
         """A lazy frame of what the work gives for each partition."""
-        return self._mapped(_run_to_pandas, work)
+        import dask
+
+        return self._mapped(_run_to_pandas, work, dask.delayed(work, traverse=False))
 
     def together(self, column: str) -> Engine:
         """The same table with all rows of equal value in `column` in the same partition."""
@@ -73,12 +77,12 @@ class DaskTable:
         found = dask.compute(*[repeated(frame, first, second) for frame in pairs])
         return pa.concat_tables(found, promote_options="permissive").slice(0, _FEW)
 
-    def _mapped(self, run: Callable[..., Any], work: Work) -> Any:
+    def _mapped(self, run: Callable[..., Any], work: Work, sent: Any) -> Any:
         """The work as part of the task that makes the partition, which thus never travels."""
         chosen = self.frame[work.columns]
         return chosen.map_partitions(
             run,
-            _sent(work),
+            sent,
             DaskTable(chosen).schema,
             meta=work.schema.empty_table().to_pandas(),
             enforce_metadata=False,

@@ -45,6 +45,7 @@ class Scan:
         self._table, self._told, self._watch = table, told, watch
         self._weighted = table.columns.weight is not None
         self._codes, self._kept = LabelCodes(), _Kept()
+        self._sizes: list[int] = []  # rows of each part, once they are known
 
     def collect(self) -> Tally:
         """First pass: the scores of the positives, and how many rows each label has."""
@@ -56,6 +57,7 @@ class Scan:
             if self._watch is not None:
                 self._watch.follow(seen)
             self._told.advance(rows)
+            self._sizes.append(rows)
         if not len(total):
             raise ValueError(NO_ROWS)
         return Tally(self._codes.known, join_entries(positives), total)
@@ -66,12 +68,17 @@ class Scan:
         free: list[Array] = []
 
         def count(place: int) -> tuple[int, Array | None]:
-            bins, rows = free.pop() if free else np.zeros_like(total), 0
+            try:
+                bins = free.pop()
+            except IndexError:
+                bins = np.zeros_like(total)
+            rows = 0
             for columns, scores, weights in self._entries(place):
                 columns = np.zeros_like(columns) if pooled else columns
                 scores = scores.astype(grid.scores.dtype, copy=False)
                 add_entries(columns, scores, weights, grid, lowest, bins)
                 rows += len(columns)
+            self._see_no_change(place, rows == self._sizes[place])
             if self._weighted:  # sums of floats are taken in the order of the parts
                 return rows, bins
             free.append(bins)
@@ -111,8 +118,17 @@ class Scan:
             yield from kept
             return
         part, columns = self._table.parts[place], of_scores(self._table.columns)
+        n_labels = len(self._codes.known)
         for rows in read_rows(part.read(columns.names), columns, part.name, part.first):
-            yield self._entries_of(rows)
+            entries = self._entries_of(rows)
+            self._see_no_change(place, len(self._codes.known) == n_labels)
+            yield entries
+
+    def _see_no_change(self, place: int, same: bool) -> None:
+        """Kernels trust the second pass to meet what the first has met."""
+        if not same:
+            name = self._table.parts[place].name
+            raise ValueError(f"{name} has changed while it was read: try again")
 
     def _entries_of(self, rows: Rows) -> Entries:
         weights = unit_weights(rows.size) if rows.weights is None else rows.weights

@@ -85,8 +85,7 @@ def _of_frame(source: Any, wanted: list[str] | None) -> "_Opened":
     from pyarrow import dataset
 
     if isinstance(source, dataset.Dataset):
-        fragments = [_fragment(part, source) for part in source.get_fragments()]
-        return source.schema, fragments, None, source.schema.names
+        return source.schema, [_of_dataset(source)], None, source.schema.names
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):
@@ -116,11 +115,14 @@ def _slices(table: pa.Table) -> list[Part]:
     return [part(first) for first in range(0, table.num_rows, ROWS_AT_ONCE)]
 
 
-def _fragment(fragment: Any, whole: Any) -> Part:
+def _of_dataset(whole: Any) -> Part:
     def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
-        return iter(fragment.to_batches(schema=whole.schema, columns=wanted, use_threads=False))
+        # Its fragments would forget a filter that the dataset may have. Reading few ahead keeps
+        # memory bounded.
+        ahead = {"batch_readahead": 2, "fragment_readahead": 1}
+        return iter(whole.to_batches(columns=wanted, batch_size=ROWS_AT_ONCE, **ahead))
 
-    return Part(getattr(fragment, "path", "") or "the dataset", None, read)
+    return Part("the dataset", None, read)
 
 
 def _of_duckdb(relation: Any) -> _Opened:
