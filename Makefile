@@ -10,9 +10,11 @@ INSTALL := $(RUN)/python -m pip install --quiet --disable-pip-version-check \
 UNCOMPILED := --ignore tests/test_real_scores.py
 # These use no kernels, or only through what other tests cover.
 NO_KERNELS := regions bad_regions curse figures reproduce cli diagnose curse_warning \
-	threshold_classifier bad_estimators estimator_checks expected_f_classifier examples \
-	engines engine_work
-WITHOUT_KERNELS := $(foreach name,$(NO_KERNELS),--ignore tests/test_$(name).py)
+	threshold_classifier bad_estimators estimator_checks expected_f_classifier examples
+# Spark and Dask are started once, and have processes of their own.
+ENGINES := tests/test_engines.py tests/test_engine_work.py
+WITHOUT_KERNELS := $(foreach name,$(NO_KERNELS),--ignore tests/test_$(name).py) \
+	$(foreach file,$(ENGINES),--ignore $(file))
 
 # A process for each core; the linear algebra of small models only loses by threads of its own.
 ALL_CORES := -n auto
@@ -48,7 +50,8 @@ demo: setup ## tune a binary and a multilabel classifier on built-in data
 
 test: tools lint typecheck ## style, types, all tests; then the tests again with the compiler off
 	$(FORGET_KERNELS)
-	$(ONE_THREAD) $(RUN)/python -m pytest $(ALL_CORES)
+	$(ONE_THREAD) $(RUN)/python -m pytest $(ALL_CORES) $(foreach file,$(ENGINES),--ignore $(file))
+	$(ONE_THREAD) $(RUN)/python -m pytest $(ENGINES)
 	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(ONE_THREAD) $(RUN)/python -m pytest -q tests \
 		$(ALL_CORES) $(UNCOMPILED) $(WITHOUT_KERNELS)
 

@@ -58,7 +58,7 @@ def dask_client():
     """Dask on two workers, each a process of its own."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1"
     )
     return distributed.Client(cluster, set_as_default=False)
 

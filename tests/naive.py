@@ -274,6 +274,49 @@ def staircase(y: Any, s: Any, weights: Any = None) -> list[tuple[float, Fraction
     return steps
 
 
+# Long tables.
+
+
+class Swept(NamedTuple):
+    """The highest of the best thresholds of one label, and the counts that it gives."""
+
+    threshold: float
+    value: Any
+    true_positives: Fraction
+    predicted: Fraction
+    positives: Fraction
+    total: Fraction
+
+
+def sweep(
+    rows: list[tuple[float, int, int]], metric: str = "f1", zero_division: Any = 0, absent: int = 0
+) -> Swept:
+    """From the highest score down, over (score, truth, weight); absent rows are negatives."""
+    total = sum((Fraction(weight) for _, _, weight in rows), Fraction(absent))
+    positives = sum((Fraction(weight) for _, truth, weight in rows if truth), Fraction(0))
+    tp = predicted = Fraction(0)
+    best = None
+    for threshold in [inf, *sorted({score for score, _, _ in rows} - {-inf}, reverse=True)]:
+        for score, truth, weight in rows:
+            if score == threshold:
+                predicted += weight
+                tp += weight * truth
+        rest = predicted - tp, positives - tp, total - predicted - positives + tp
+        value = metric_value(metric, tp, *rest, zero_division)
+        if best is None or value > best.value:
+            best = Swept(threshold, value, tp, predicted, positives, total)
+    assert best is not None
+    return best
+
+
+def by_label(rows: Any) -> dict[Any, list[tuple[float, int, int]]]:
+    """Rows of a long table, (label, score, truth, weight), one list for each label in order."""
+    found: dict[Any, list[tuple[float, int, int]]] = {}
+    for label, *row in rows:
+        found.setdefault(label, []).append(tuple(row))
+    return {label: found[label] for label in sorted(found)}
+
+
 # Decisions without labels.
 
 

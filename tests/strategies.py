@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -148,3 +149,81 @@ def probabilities(draw: Any, shape: Any) -> Any:
     }
     p = draw(hnp.arrays(np.float64, shape, elements=of_kind[kind], fill=st.nothing()))
     return p.astype(draw(st.sampled_from([np.float64, np.float64, np.float32])))
+
+
+WHOLE_TYPES = (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint32(), pa.uint64())
+TEXT_TYPES = (pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string()))
+
+
+class Long(NamedTuple):
+    """A long table in any order of rows, and the matrix that it was made of, labels in order."""
+
+    table: pa.Table
+    y: Any
+    s: Any  # sparse where pairs are missing
+    w: Any
+    labels: list[Any]
+    instances: list[Any]
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        """(label, score, truth, weight), as Python knows them."""
+        columns = self.table.to_pydict()
+        weights = columns.get("weight", [1] * self.table.num_rows)
+        truth = [int(value) for value in columns["truth"]]
+        scores = [float(value) for value in columns["score"]]
+        return list(zip(columns["label"], scores, truth, weights, strict=True))
+
+
+@st.composite
+def ids(draw: Any, size: int) -> pa.Array:
+    """Different ids of one type, in any order."""
+    if draw(st.booleans()):
+        kind = draw(st.sampled_from(WHOLE_TYPES))
+        most = (1 << (kind.bit_width - 1)) - 1
+        lowest = -most - 1 if pa.types.is_signed_integer(kind) else 0
+        some = st.integers(lowest, most) | st.sampled_from([lowest, 0, 7, most])
+    else:
+        kind = draw(st.sampled_from(TEXT_TYPES))
+        some = st.text('aB7 é\n,"', max_size=3) | st.sampled_from(["7", "07", "NA", "ﬁ", "🐈"])
+    values = draw(st.lists(some, min_size=size, max_size=size, unique=True))
+    if pa.types.is_dictionary(kind):  # with a value that is never used
+        return pa.DictionaryArray.from_arrays(pa.array(range(size), pa.int8()), [*values, "unused"])
+    return pa.array(values, kind)
+
+
+@st.composite
+def long_tables(
+    draw: Any, missing: bool = False, kinds: Any = ("none", "whole"), most_rows: int = 7
+) -> Long:
+    """Every pair of some instances and labels, or with `missing` only some of them."""
+    case = draw(many_labels(most_rows, kinds=kinds))
+    shape = case.s.shape
+    there = np.ones(shape, np.bool_)
+    if missing:
+        there = draw(hnp.arrays(np.bool_, shape).filter(np.any))
+    rows, labels = (np.flatnonzero(there.any(axis)) for axis in (1, 0))
+    there = there[np.ix_(rows, labels)]
+    y, s = (np.ascontiguousarray(part[np.ix_(rows, labels)]) for part in (case.y, case.s))
+    w = None if case.w is None else case.w[rows]
+    if w is not None and not w.any():
+        w = None
+    names, instances = draw(ids(len(labels))), draw(ids(len(rows)))
+    i, j = np.transpose(draw(st.permutations(np.argwhere(there).tolist())))
+    table = {
+        "instance": instances.take(pa.array(i)),
+        "label": names.take(pa.array(j)),
+        "score": s[i, j],
+        "truth": y[i, j],
+    }
+    if w is not None:
+        table["weight"] = w[i]
+    order = sorted(range(len(names)), key=names.to_pylist().__getitem__)
+    y, s, there = y[:, order], s[:, order], there[:, order]
+    if missing:
+        row, column = np.nonzero(there)
+        kept = s[row, column].astype(np.float32 if s.dtype == np.float16 else s.dtype)
+        s = sparse.csr_array((kept, (row, column)), shape=s.shape)
+        y = np.where(there, y, 0)
+    in_order = [names.to_pylist()[j] for j in order]
+    return Long(pa.table(table), y, s, w, in_order, instances.to_pylist())

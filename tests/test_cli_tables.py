@@ -171,14 +171,16 @@ def test_warnings_are_lines_in_the_words_of_options(tmp_path):
     assert "halfmax diagnose tells more" in shown.stderr
 
 
-def test_many_labels_are_cut_to_a_screen(tmp_path):
-    names = [f"label {i}" for i in range(40)]
+def test_many_labels_are_cut_to_a_screen(tmp_path, monkeypatch):
+    names = [f"label {i} {'of a long name' * 20}" for i in range(40)]
     many = pd.DataFrame({"label": np.repeat(names, 4), "score": np.tile([1, 2, 3, 4], 40)})
     many["truth"] = many["score"] > 2
     many.to_parquet(tmp_path / "scores.parquet")
+    monkeypatch.setenv("COLUMNS", "40")
     shown = run("tune", tmp_path / "scores.parquet").stdout
     assert "Most frequent, 10 of 40 labels:" in shown
-    assert len(shown.splitlines()) < 20
+    assert shown.count("…\n") == 10  # the names, and no number
+    assert max(map(len, shown.splitlines())) <= 72
 
 
 class TestOutputs:

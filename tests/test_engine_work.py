@@ -25,7 +25,6 @@ from engines import (
 )
 
 pytestmark = [
-    pytest.mark.xdist_group("engines"),
     # What is used of PySpark is Arrow, not pandas.
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]

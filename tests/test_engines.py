@@ -3,12 +3,11 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from engines import DISTRIBUTED, LOCAL, as_arrow, bytes_moved, frame, running, split
+from engines import DISTRIBUTED, LOCAL, as_arrow, bytes_moved, frame, read_parts, running, split
 
 import halfmax as hm
 
 pytestmark = [
-    pytest.mark.xdist_group("engines"),
     # What is used of PySpark is Arrow, not pandas.
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore::halfmax.HalfmaxWarning"),

@@ -28,12 +28,24 @@ def whole_file(path: str | os.PathLike[str], overwrite: bool = True) -> Iterator
         yield part
         with part.open("rb+") as file:
             os.fsync(file.fileno())
-        check_writable(target, overwrite)
-        if target.exists():
+        if target.exists() and overwrite:
             part.chmod(target.stat().st_mode & 0o777)
-        part.replace(target)
+        _take_place(part, target, overwrite)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _take_place(part: Path, target: Path, overwrite: bool) -> None:
+    check_writable(target, overwrite)
+    if not overwrite:
+        try:
+            os.link(part, target)  # unlike a move, it never takes the place of another file
+            return
+        except FileExistsError:
+            check_writable(target, overwrite)
+        except OSError:  # a file system without links
+            pass
+    part.replace(target)
 
 
 def check_writable(path: str | os.PathLike[str], overwrite: bool = True) -> None:

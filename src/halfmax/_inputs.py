@@ -234,15 +234,19 @@ def check_weights(weights: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
             f"sample_weight must be finite and not negative; sample_weight[{place}] is {value}"
         )
     with np.errstate(over="ignore"):
-        total = array.sum()
+        check_sum_of_weights("sample_weight", array.sum())
+    return array
+
+
+def check_sum_of_weights(name: str, total: float) -> None:
+    """Weights that are not negative must count, and not too much for floats."""
     if total > _HEAVIEST:
         raise ValueError(
-            f"sample_weight must have a finite sum of at most {_HEAVIEST:g}; it is {total:g}: "
+            f"{name} must have a finite sum of at most {_HEAVIEST:g}; it is {total:g}: "
             "scale it down"
         )
-    if not array.any():
-        raise ValueError("sample_weight must not be zero everywhere: nothing would be counted")
-    return array
+    if total == 0:
+        raise ValueError(f"{name} must not be zero everywhere: nothing would be counted")
 
 
 def _same_shape(truth: Matrix, other: Matrix, truth_name: str, other_name: str) -> Matrix:

@@ -36,6 +36,8 @@ _COLUMN = re.compile(r"\b(instance|label|prediction|probability|score|truth|weig
 _CHOICE = re.compile(r"\b(average|guard|metric)='(\w+)'")
 _SPELLINGS = {
     "--n-resamples": "--resamples",
+    "or use label=None for one classifier": "or use --binary for one classifier; --help tells of "
+    "files with a column for each label",
     "label=None": "--binary",
     "instance=None": "--trust-rows",
     "per_label=False": "--shared",

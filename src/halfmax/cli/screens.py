@@ -1,7 +1,7 @@
 """Summaries that fit into a terminal."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from halfmax.thresholds import Thresholds
 
 _SHOWN = 10  # labels; the file and --json have all of them
+_LONGEST_NAME = 40
+_FEWEST_COLUMNS = 72  # of the screen; numbers are not cut for a narrower one
 
 Parts = list[str | Grid]
 
@@ -27,6 +29,7 @@ Parts = list[str | Grid]
 def show(parts: Parts, sink: TextIO) -> None:
     """Print lines and tables; names are text, whatever they look like."""
     console = Console(file=sink, highlight=False)
+    console.width = max(console.width, _FEWEST_COLUMNS)
     with console.capture() as captured:
         for part in parts:
             console.print(Text(part) if isinstance(part, str) else part)
@@ -119,13 +122,12 @@ def _head(table: Table, which: str, order: npt.NDArray[Any], size: int | None = 
 def _grid(table: Table) -> Grid:
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     for name in table:
-        grid.add_column(
-            name,
-            justify="left" if name in ("label", "findings") else "right",
-            no_wrap=name != "findings",
-            overflow="ellipsis",
-            min_width={"label": 8, "findings": 15}.get(name),
-        )
-    for row in table._shown():
-        grid.add_row(*map(Text, row))
+        words = name in ("label", "findings")
+        width = {"label": 8, "findings": 15}.get(name)
+        justify: Literal["left", "right"] = "left" if words else "right"
+        grid.add_column(name, justify=justify, no_wrap=not words, min_width=width, overflow="fold")
+    for name, *cells in table._shown():
+        label = Text(name)
+        label.truncate(_LONGEST_NAME, overflow="ellipsis")
+        grid.add_row(label, *map(Text, cells))
     return grid

@@ -17,7 +17,7 @@ from halfmax.diagnosing import diagnose_checked
 from halfmax.diagnosis import Diagnosis
 from halfmax.metrics import Metric, Objective, find_metric
 from halfmax.tables.engine_scan import id_type
-from halfmax.tables.matrix import matrix_of, number
+from halfmax.tables.matrix import instance_type, matrix_of, number
 from halfmax.tables.opening import Opened
 from halfmax.tables.sources import Table
 from halfmax.tables.tuning import (
@@ -146,10 +146,16 @@ def _rows_that_count(opened: Opened, tuned: Thresholds) -> LabelledScores:
         columns,
         pa.array(names, kind),
         tuned.thresholds,
-        id_type(place.schema.field(columns.instance).type),
+        _instance_type(place, columns.instance),
     )
     found = _run(place, work) if isinstance(place, Table) else place.collect(work)
     return _as_matrix(found, len(names), _is_untyped(place))
+
+
+def _instance_type(place: Any, name: str) -> Any:
+    if isinstance(place, Table):
+        return instance_type(place)
+    return id_type(place.schema.field(name).type)
 
 
 def _is_untyped(place: Any) -> bool:

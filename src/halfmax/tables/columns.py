@@ -58,9 +58,9 @@ class Columns:
         found: dict[str, str | None] = {}
         for role, name in self.roles():
             if name in there:
-                check_type(role, name, schema.field(name).type, where)
                 if there.count(name) > 1:
                     raise ValueError(f"{where} has more than one column {name!r}")
+                check_type(role, name, schema.field(name).type, where)
             elif name in self.may_miss:
                 found[role] = None
             else:
@@ -70,7 +70,10 @@ class Columns:
 
 def _missing(role: str, name: str, there: Iterable[str], where: str) -> str:
     hint = f"name the column with {role}=..."
-    if role == "label":
+    if f"{name}=" in where:
+        hint = "folders named after a column are read by pyarrow.dataset.dataset(folder, "
+        hint += "partitioning='hive'), which can be passed instead"
+    elif role == "label":
         hint += ", or use label=None for one classifier"
     return f"{where} has no column {name!r}; it has {spell_out(list(there), most=20)}: {hint}"
 

@@ -1,6 +1,7 @@
 """Dask data frames: work runs on each partition where it is, and sums are taken as a tree."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ class DaskTable:
     def __init__(self, frame: Any) -> None:
         self.frame = frame
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         """Names and Arrow types of the columns, as far as Dask knows them before it computes."""
         from dask.dataframe.utils import meta_nonempty

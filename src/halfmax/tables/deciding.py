@@ -21,7 +21,7 @@ from halfmax.tables.distributed import Engine
 from halfmax.tables.matrix import Pairs, read_pairs
 from halfmax.tables.opening import find_engine
 from halfmax.tables.rows import check_probabilities
-from halfmax.tables.sources import Table, open_table
+from halfmax.tables.sources import Table, is_duckdb, open_table
 from halfmax.tables.work import Batches, with_prediction
 from halfmax.tables.writing import check_output
 
@@ -154,6 +154,8 @@ def _columns(
 
 
 def _open(source: Any, instance: str, label: str | None, probability: str | None) -> Table:
+    if is_duckdb(source):  # computed anew, its rows might come in another order
+        source = source.to_arrow_table()
     names = open_table(source, Columns(None, None), whole=True).schema.names
     return open_table(source, _columns(names, instance, label, probability), whole=True)
 

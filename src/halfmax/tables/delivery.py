@@ -33,7 +33,10 @@ class NewColumn(NamedTuple):
     only_predicted: bool
 
     def check(self, schema: pa.Schema) -> None:
-        """It must be new."""
+        """It must be new, and those that are there must differ."""
+        names = schema.names
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"names of columns must not repeat; {twice[0]!r} does")
         if self.name in schema.names:
             raise ValueError(
                 f"the table has a column {self.name!r} already: give the new one another name "

@@ -57,6 +57,10 @@ def format_of(path: str) -> str | None:
 def open_files(paths: Sequence[str], columns: Columns) -> list[File]:
     """Open every file that the paths, globs and folders name; what cannot be read is found now."""
     found = [file for path in paths for file in _expand(path)]
+    files = [os.path.realpath(path) for path in found]
+    if len(set(files)) < len(files):
+        twice = next(path for path, file in zip(found, files, strict=True) if files.count(file) > 1)
+        raise ValueError(f"each file must be named once; {twice} would count twice")
     formats: dict[str, str] = {}
     for path in found:
         kind = format_of(path)
@@ -73,20 +77,37 @@ def open_files(paths: Sequence[str], columns: Columns) -> list[File]:
 
 def _expand(path: str) -> list[str]:
     if os.path.isdir(path):
-        inside = sorted(glob.glob(os.path.join(glob.escape(path), "**"), recursive=True))
-        found = [p for p in inside if os.path.isfile(p) and not Path(p).name.startswith("_")]
-        found = [p for p in found if format_of(p) is not None]
+        found = _inside(path)
         if not found:
             raise FileNotFoundError(f"the folder {path} holds no Parquet, Arrow or CSV file")
         return found
     if os.path.exists(path):
         return [path]
     if any(sign in path for sign in "*?["):
-        found = sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p))
-        if not found:
+        matches = sorted(glob.glob(path, recursive=True))
+        if not Path(path).name.startswith("_"):
+            matches = [p for p in matches if not Path(p).name.startswith("_")]
+        parts = [file for p in matches for file in (_inside(p) if os.path.isdir(p) else [p])]
+        if not parts:
             raise FileNotFoundError(f"no file matches {path}")
-        return found
+        return list(dict.fromkeys(parts))
     raise FileNotFoundError(f"there is no file or folder {path}")
+
+
+def _inside(folder: str) -> list[str]:
+    """The files of a folder and the folders in it; what starts with "_" or "." is no data."""
+    if os.path.isdir(os.path.join(folder, "_delta_log")):
+        raise ValueError(
+            f"{folder} is a Delta table, whose log tells which files count: open it with deltalake "
+            "and pass its to_pyarrow_dataset()"
+        )
+    every = sorted(glob.glob(os.path.join(glob.escape(folder), "**"), recursive=True))
+    files = [path for path in every if os.path.isfile(path) and format_of(path) is not None]
+    return [path for path in files if not _is_set_aside(Path(path).relative_to(folder))]
+
+
+def _is_set_aside(path: Path) -> bool:
+    return any(name.startswith("_") and "=" not in name for name in path.parts)
 
 
 @contextmanager
@@ -98,14 +119,13 @@ def _told_of(path: str, kind: str, part: str = "") -> Iterator[None]:
         if isinstance(error, PermissionError):
             raise PermissionError(f"{path} may not be read") from None
         where = f"{part} of {path}" if part else path
-        reason = " ".join(str(error).split())
-        raise ValueError(
-            f"{where} cannot be read as {kind}: {reason:.300}. It may be cut short or damaged; "
-            "nothing was written"
-        ) from error
+        reason = " ".join(str(error).split()).rstrip(".")
+        hint = "" if " conversion error" in reason else ". It may be cut short or damaged"
+        raise ValueError(f"{where} cannot be read as {kind}: {reason:.300}{hint}") from error
 
 
-def _told_while(path: str, kind: str, part: str, batches: Callable[[], Any]) -> Iterator[Any]:
+def told_while(path: str, kind: str, part: str, batches: Callable[[], Any]) -> Iterator[Any]:
+    """The same for batches, whose errors come one by one."""
     with _told_of(path, kind, part):
         yield from batches()
 
@@ -122,12 +142,14 @@ def _open_parquet(path: str, columns: Columns) -> File:
     def part(group: int) -> Part:
         def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
             def batches() -> Iterator[pa.RecordBatch]:
-                with parquet.ParquetFile(path, read_dictionary=coded) as file:
+                with parquet.ParquetFile(
+                    path, read_dictionary=coded, page_checksum_verification=True
+                ) as file:
                     yield from file.iter_batches(
                         ROWS_AT_ONCE, row_groups=[group], columns=wanted, use_threads=False
                     )
 
-            return _told_while(path, PARQUET, f"row group {group}", batches)
+            return told_while(path, PARQUET, f"row group {group}", batches)
 
         return Part(f"row group {group} of {path}", sizes[group], read)
 
@@ -148,6 +170,8 @@ def _open_arrow(path: str, _: Columns) -> File:
             return File(path, schema, [_arrow_stream(path)])
         reader = pa.ipc.open_file(pa.memory_map(path))
         schema, size = reader.schema, reader.num_record_batches
+        if size:
+            reader.get_batch(0)  # reads the dictionaries, which threads must not do together
     return File(path, schema, [_arrow_batch(path, reader, i) for i in range(size)])
 
 
@@ -157,7 +181,7 @@ def _arrow_batch(path: str, reader: pa.RecordBatchFileReader, place: int) -> Par
             batch = reader.get_batch(place)
             yield batch if wanted is None else batch.select(wanted)
 
-        return _told_while(path, ARROW, f"record batch {place}", batches)
+        return told_while(path, ARROW, f"record batch {place}", batches)
 
     return Part(f"record batch {place} of {path}", None, read)
 
@@ -169,7 +193,7 @@ def _arrow_stream(path: str) -> Part:
                 for batch in reader:
                     yield batch if wanted is None else batch.select(wanted)
 
-        return _told_while(path, ARROW, "", batches)
+        return told_while(path, ARROW, "", batches)
 
     return Part(path, None, read)
 
@@ -179,6 +203,7 @@ def _open_csv(path: str, columns: Columns) -> File:
 
     # Ids are text until the last of them is known: 7 may turn out to have been the name "7". Only
     # an empty cell is null: "NA" may be a name, and "nan" is refused as the score that it is.
+    # Columns that mean nothing here stay as they are written, zeros in front and all.
     numbers = {name: pa.float64() for name in (columns.score, columns.weight) if name}
     types = numbers | {name: pa.string() for name in columns.ids}
     parse = csv.ParseOptions(delimiter="\t" if ".tsv" in Path(path).name.lower() else ",")
@@ -191,11 +216,16 @@ def _open_csv(path: str, columns: Columns) -> File:
             strings_can_be_null=True,
         )
         source = pa.input_stream(path, compression="detect")
-        return csv.open_csv(source, parse_options=parse, convert_options=convert)
+        serial = csv.ReadOptions(use_threads=False)  # so that errors name the row
+        return csv.open_csv(source, serial, parse, convert)
 
     def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
-        return _told_while(path, CSV, "", lambda: stream(wanted))
+        return told_while(path, CSV, "", lambda: stream(wanted))
 
     with _told_of(path, CSV), stream(None) as reader:
-        schema = reader.schema
+        schema, some = reader.schema, next(iter(reader), None)
+    types |= {name: pa.string() for name in schema.names if name not in columns.names}
+    if some is None:  # nothing tells of which type its truth would be
+        return File(path, pa.schema([(n, types.get(n, pa.int8())) for n in schema.names]), [])
+    schema = pa.schema([(field.name, types.get(field.name, field.type)) for field in schema])
     return File(path, schema, [Part(path, None, read)])

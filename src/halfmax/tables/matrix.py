@@ -8,10 +8,12 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from halfmax._inputs import LabelledScores
+from halfmax._inputs import LabelledScores, check_sum_of_weights
 from halfmax._threads import map_blocks
 from halfmax.tables.codes import LabelCodes
+from halfmax.tables.columns import plain_type
 from halfmax.tables.duplicates import refuse_duplicates
+from halfmax.tables.engine_scan import id_type
 from halfmax.tables.rows import Rows, plain, read_rows
 from halfmax.tables.sources import Table
 from halfmax.tables.tally import NO_ROWS, as_integers
@@ -46,7 +48,7 @@ class Pairs(NamedTuple):
 
 def read_pairs(table: Table, check: Callable[[Rows], object] | None = None) -> Pairs:
     """Read everything; `check` may refuse rows for more than the gate does."""
-    codes = LabelCodes()
+    codes, kind = LabelCodes(), instance_type(table)
 
     def read(place: int) -> list[tuple[Any, ...]]:
         part = table.parts[place]
@@ -54,7 +56,9 @@ def read_pairs(table: Table, check: Callable[[Rows], object] | None = None) -> P
         for rows in read_rows(part.read(table.columns.names), table.columns, part.name, part.first):
             if check is not None:
                 check(rows)
-            found.append((codes.recode(rows), rows.scores, rows.truth, rows.weights, _ids(rows)))
+            found.append(
+                (codes.recode(rows), rows.scores, rows.truth, rows.weights, _ids(rows, kind))
+            )
         return found
 
     parts = list(map_blocks(read, range(len(table.parts))))
@@ -67,6 +71,8 @@ def read_pairs(table: Table, check: Callable[[Rows], object] | None = None) -> P
     )
     assert columns is not None
     assert scores is not None
+    if weights is not None:
+        check_sum_of_weights(f"column {table.columns.weight!r}", weights.sum())
     labels: list[Any] = []
     rows, instances = columns, labels
     if table.columns.label is not None:
@@ -116,11 +122,16 @@ def in_order(codes: Array, known: pa.Array, untyped: bool) -> tuple[Array, list[
     return np.argsort(order)[codes], [names[j] for j in order]
 
 
-def _ids(rows: Rows) -> pa.Array | None:
-    if rows.instances is None:
+def instance_type(table: Table) -> pa.DataType | None:
+    """The one type of ids from all parts."""
+    if table.columns.instance is None:
         return None
-    ids = plain(rows.instances)
-    return ids.cast(pa.int64() if pa.types.is_integer(ids.type) else pa.large_string())
+    kind = plain_type(table.schema.field(table.columns.instance).type)
+    return kind if kind == pa.uint64() else id_type(kind)
+
+
+def _ids(rows: Rows, kind: pa.DataType | None) -> pa.Array | None:
+    return None if rows.instances is None else plain(rows.instances).cast(kind)
 
 
 def _ends(rows: Array, size: int) -> Array:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from halfmax._inputs import check_sum_of_weights
 from halfmax._progress import Progress, Wanted
 from halfmax.choosing import Choice, at_only_steps, choose_on, grid_of
 from halfmax.metrics import Objective
@@ -87,6 +88,8 @@ class Passes:
         """First pass; a pair that stands in two rows is an error."""
         tally = self._scan.collect()
         place = self._opened.place
+        if tally.weighted:
+            check_sum_of_weights(f"column {self._opened.columns.weight!r}", tally.total.sum())
         self.names = tally.labels.to_pylist()
         if isinstance(place, Table):
             if self._rising is not None and not self._rising.certain:

@@ -62,7 +62,7 @@ def _read(batch: pa.RecordBatch, columns: Columns, place: Place) -> Rows:
     size = batch.num_rows
     codes, names = np.zeros(size, np.int32), None
     if columns.label is not None:
-        codes, names = encode(_known(batch, columns.label, place))
+        codes, names = _encode_label(_known(batch, columns.label, place), columns.label, place)
     scores, truth, weights, instances = np.empty(0), None, None, None
     if columns.score is not None:
         scores = check_scores(_floats(batch, columns.score, place), columns.score, place)
@@ -73,6 +73,16 @@ def _read(batch: pa.RecordBatch, columns: Columns, place: Place) -> Rows:
     if columns.instance is not None:
         instances = _known(batch, columns.instance, place)
     return Rows(codes, names, scores, truth, weights, instances, place)
+
+
+def _encode_label(column: pa.Array, name: str, place: Place) -> Any:
+    try:
+        return encode(column)
+    except pa.ArrowInvalid:
+        raise ValueError(
+            f"column {name!r} must hold strings, or integers below 2**63; {place.part} has larger "
+            "ones: make them strings"
+        ) from None
 
 
 def encode(column: pa.Array) -> tuple[npt.NDArray[np.int32], pa.Array]:

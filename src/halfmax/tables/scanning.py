@@ -45,6 +45,7 @@ class Scan:
         self._table, self._told, self._watch = table, told, watch
         self._weighted = table.columns.weight is not None
         self._codes, self._kept = LabelCodes(), _Kept()
+        self._known = 0  # labels, once all have been met
         self._sizes: list[int] = []  # rows of each part, once they are known
 
     def collect(self) -> Tally:
@@ -60,12 +61,14 @@ class Scan:
             self._sizes.append(rows)
         if not len(total):
             raise ValueError(NO_ROWS)
+        self._known = len(total)
         return Tally(self._codes.known, join_entries(positives), total)
 
     def count(self, grid: Grid, pooled: bool = False) -> Array:
         """Second pass: how many scores, or what weight, lie at or above each step."""
         lowest, total = grid.lowest(), self._no_counts(len(grid.scores))
         free: list[Array] = []
+        known = self._known
 
         def count(place: int) -> tuple[int, Array | None]:
             try:
@@ -74,6 +77,7 @@ class Scan:
                 bins = np.zeros_like(total)
             rows = 0
             for columns, scores, weights in self._entries(place):
+                self._see_no_change(place, columns.max() < known)
                 columns = np.zeros_like(columns) if pooled else columns
                 scores = scores.astype(grid.scores.dtype, copy=False)
                 add_entries(columns, scores, weights, grid, lowest, bins)
@@ -118,14 +122,11 @@ class Scan:
             yield from kept
             return
         part, columns = self._table.parts[place], of_scores(self._table.columns)
-        n_labels = len(self._codes.known)
         for rows in read_rows(part.read(columns.names), columns, part.name, part.first):
-            entries = self._entries_of(rows)
-            self._see_no_change(place, len(self._codes.known) == n_labels)
-            yield entries
+            yield self._entries_of(rows)
 
     def _see_no_change(self, place: int, same: bool) -> None:
-        """Kernels trust the second pass to meet what the first has met."""
+        """The second pass must meet what the first has met, on which its kernel relies."""
         if not same:
             name = self._table.parts[place].name
             raise ValueError(f"{name} has changed while it was read: try again")

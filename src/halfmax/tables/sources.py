@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from halfmax.tables.columns import Columns, kind_of_id
-from halfmax.tables.files import CSV, ROWS_AT_ONCE, Part, format_of, open_files
+from halfmax.tables.columns import Columns, kind_of_id, plain_type
+from halfmax.tables.files import CSV, ROWS_AT_ONCE, Part, format_of, open_files, told_while
 
 KNOWN = (
     "a path, glob or folder of Parquet, Arrow IPC or CSV files (or a list of them), a pyarrow "
@@ -57,8 +57,9 @@ def _as_paths(source: Any) -> list[str]:
 
 
 def _of_files(paths: Sequence[str], columns: Columns, whole: bool) -> Table:
-    first, *others = files = open_files(paths, columns)
-    found = columns.found_in(first.schema, first.path)
+    files = open_files(paths, columns)
+    first, *others = [file for file in files if file.parts] or files[:1]  # or none has rows
+    found, schema = columns.found_in(first.schema, first.path), first.schema
     for file in others:
         here = columns.found_in(file.schema, file.path)
         names, wanted = (
@@ -77,8 +78,28 @@ def _of_files(paths: Sequence[str], columns: Columns, whole: bool) -> Table:
                     f"column {name!r} must be of one kind in all files; it holds {kinds[0]} in "
                     f"{first.path} and {kinds[1]} in {file.path}"
                 )
+        if whole:
+            schema = _united(schema, file.schema, file.path)
     parts = [part for file in files for part in file.parts]
-    return Table(parts, first.schema, found, untyped=format_of(first.path) == CSV)
+    return Table(parts, schema, found, untyped=format_of(first.path) == CSV)
+
+
+def _united(some: pa.Schema, others: pa.Schema, path: str) -> pa.Schema:
+    """Columns that differ take the type that holds the values of both."""
+    fields = [some.field(field.name) for field in others]
+    if [field.type for field in others] == [field.type for field in fields]:
+        return some
+    try:
+        plain = (
+            pa.schema([(field.name, plain_type(field.type)) for field in schema])
+            for schema in (some, others)
+        )
+        return pa.unify_schemas(list(plain), promote_options="permissive")
+    except pa.ArrowException as error:
+        reason = " ".join(str(error).split())
+        raise TypeError(
+            f"each column must hold values of one type in all files; in {path}: {reason:.300}"
+        ) from error
 
 
 def _of_frame(source: Any, wanted: list[str] | None) -> "_Opened":
@@ -95,7 +116,7 @@ def _of_frame(source: Any, wanted: list[str] | None) -> "_Opened":
             "source can be read only once, and tuning reads it twice: pass reader.read_all(), or "
             "write it to a file"
         )
-    if "duckdb" in type(source).__module__:
+    if is_duckdb(source):
         return _of_duckdb(source)
     return _of_narwhals(source, wanted)
 
@@ -120,17 +141,27 @@ def _of_dataset(whole: Any) -> Part:
         # Its fragments would forget a filter that the dataset may have. Reading few ahead keeps
         # memory bounded.
         ahead = {"batch_readahead": 2, "fragment_readahead": 1}
-        return iter(whole.to_batches(columns=wanted, batch_size=ROWS_AT_ONCE, **ahead))
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            return iter(whole.to_batches(columns=wanted, batch_size=ROWS_AT_ONCE, **ahead))
+
+        return told_while("the dataset", "a table", "", batches)
 
     return Part("the dataset", None, read)
+
+
+def is_duckdb(source: Any) -> bool:
+    """Whether it is a relation of DuckDB, which is computed anew whenever it is read."""
+    return type(source).__name__ == "DuckDBPyRelation"
 
 
 def _of_duckdb(relation: Any) -> _Opened:
     def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
         some = relation if wanted is None else relation.select(*map(_quoted, wanted))
-        return iter(some.fetch_arrow_reader(ROWS_AT_ONCE))
+        to_reader = getattr(some, "to_arrow_reader", None) or some.fetch_arrow_reader  # once so
+        return iter(to_reader(ROWS_AT_ONCE))
 
-    schema = relation.limit(0).fetch_arrow_table().schema
+    schema = relation.limit(0).to_arrow_table().schema
     return schema, [Part("the relation", None, read)], None, schema.names
 
 
@@ -142,7 +173,11 @@ def _quoted(name: str) -> str:
 def _of_narwhals(source: Any, wanted: list[str] | None) -> _Opened:
     import narwhals as nw
 
-    frame: Any = nw.from_native(source, pass_through=True)
+    try:
+        frame: Any = nw.from_native(source, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"names of columns must not repeat: {reason:.300}") from error
     if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
         raise TypeError(f"source must be {KNOWN}; got {type(source).__name__}")
     names = list(frame.collect_schema().names())
@@ -151,7 +186,7 @@ def _of_narwhals(source: Any, wanted: list[str] | None) -> _Opened:
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     try:
-        table = frame.to_arrow()
+        table = nw.maybe_reset_index(frame).to_arrow()  # the index of pandas is no column
     except (pa.ArrowException, TypeError) as error:
         reason = " ".join(str(error).split())
         raise TypeError(f"each column must hold values of one type: {reason:.300}") from error

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -32,7 +33,7 @@ class SparkTable:
     def __init__(self, frame: Any) -> None:
         self.frame = frame
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         """Names and Arrow types of the columns."""
         return self.frame.limit(0).toArrow().schema

@@ -15,6 +15,7 @@ from halfmax.staircase import Staircase
 
 Array = npt.NDArray[Any]
 
+_MOST_DIGITS = 18  # of what is an integer of 64 bits in all cases
 NO_ROWS = "the table must have at least one row; it has none"
 
 
@@ -94,4 +95,6 @@ def as_integers(labels: list[Any]) -> list[Any]:
 
 def _is_whole(text: str) -> bool:
     digits = text.removeprefix("-")
+    if len(digits) > _MOST_DIGITS:
+        return False
     return digits.isascii() and digits.isdigit() and str(int(text)) == text

@@ -12,6 +12,7 @@ from halfmax.choosing import Choice, choose_on
 from halfmax.curse_warning import warn_of_curse
 from halfmax.metrics import Metric, Objective, find_metric
 from halfmax.tables.columns import Columns
+from halfmax.tables.duplicates import refuse_duplicates
 from halfmax.tables.matrix import read_matrix
 from halfmax.tables.opening import Opened, Passes, open_source
 from halfmax.tables.sources import Table
@@ -144,6 +145,8 @@ def whole_matrix(opened: Opened) -> LabelledScores:
             "which rows belong to one instance must be known here: name its column with "
             f"instance=...; the table has {', '.join(map(repr, opened.place.schema.names))}"
         )
+    if opened.columns.label is None and opened.refuse_duplicates:  # a matrix finds its own
+        refuse_duplicates(opened.place)
     return read_matrix(opened.place)
 
 
