@@ -149,13 +149,10 @@ def bytes_moved(name):
         return sum(dask_client().run(_bytes_sent).values())
     spark = spark_session().sparkContext
     spark._jsc.sc().listenerBus().waitUntilEmpty()
-    every, no_quantiles = (
-        spark._jvm.java.util.ArrayList(),
-        spark._gateway.new_array(spark._jvm.double, 0),
-    )
+    every = spark._jvm.java.util.ArrayList()
+    no_quantiles = spark._gateway.new_array(spark._jvm.double, 0)
     stages = spark._jsc.sc().statusStore().stageList(every, False, False, no_quantiles, every)
-    each = map(stages.apply, range(stages.size()))
-    return sum(stage.shuffleWriteBytes() + stage.resultSize() for stage in each)
+    return sum(stages.apply(place).shuffleWriteBytes() for place in range(stages.size()))
 
 
 def _bytes_sent(dask_worker):

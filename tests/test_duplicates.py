@@ -17,7 +17,11 @@ from table_cases import LIMITS, set_limits
 import halfmax as hm
 from halfmax.tables import duplicates
 
-pytestmark = pytest.mark.filterwarnings("ignore::halfmax.HalfmaxWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::halfmax.HalfmaxWarning"),
+    # Hashes overflow, of which kernels that run as plain Python warn.
+    pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning"),
+]
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 TWICE = r"^each \(instance, label\) must stand in one row; instance "

@@ -18,11 +18,10 @@ SKEWED = [3, 0, 90, 0, 4, 3]  # rows of each partition, in percent
 CASES = {
     "macro": {},
     "micro": {"average": "micro"},
-    "micro-shared": {"average": "micro", "per_label": False},
+    "micro-shared": {"metric": "jaccard", "average": "micro", "per_label": False},
     "weighted": {"metric": "f2", "weighted": True},
     "micro-weighted": {"average": "micro", "weighted": True, "per_label": False},
     "accuracy": {"metric": "accuracy"},
-    "jaccard-micro": {"metric": "jaccard", "average": "micro"},
     "floor": {"metric": "recall", "min_precision": 0.5, "zero_division": 1.0},
     "micro-floor": {"average": "micro", "min_recall": 0.3},
 }
@@ -116,11 +115,9 @@ def test_a_label_may_lie_in_one_partition(make):
     assert found.predicted.tolist() == wanted.predicted[order].tolist()
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_one_classifier(make, matrix, weighted):
-    weight = "weight" if weighted else None
-    found = hm.tune_table(make(matrix.table()), label=None, instance=None, weight=weight)
-    weights = matrix.weights[matrix.instances] if weighted else None
+def test_one_classifier(make, matrix):
+    found = hm.tune_table(make(matrix.table()), label=None, instance=None, weight="weight")
+    weights = matrix.weights[matrix.instances]
     assert_same(found, hm.tune(matrix.truth.ravel(), matrix.scores.ravel(), sample_weight=weights))
 
 
@@ -196,7 +193,7 @@ def big(rows, positives):
 @pytest.mark.parametrize("cluster", ["dask-cluster", "spark"])
 def test_bytes_moved_follow_the_positives_not_the_rows(cluster, tmp_path):
     moved = {}
-    for rows, positives in ((100_000, 1000), (1_000_000, 1000), (100_000, 10_000)):
+    for rows, positives in ((40_000, 400), (400_000, 400), (400_000, 4000)):
         folder = tmp_path / f"{rows}-{positives}"
         with running(cluster):
             table = read_parts(cluster, split(big(rows, positives), [1] * 4), folder)
@@ -204,6 +201,6 @@ def test_bytes_moved_follow_the_positives_not_the_rows(cluster, tmp_path):
             hm.tune_table(table)
             moved[rows, positives] = bytes_moved(cluster) - before
     few, more_rows, more_positives = moved.values()
-    assert few > 8 * 1000  # something was measured: at least the scores of positives
+    assert few > 8 * 400  # something was measured: at least a number for each positive
     assert more_rows < 1.3 * few
-    assert 5 * few < more_positives < 12 * few
+    assert 5 * more_rows < more_positives < 12 * more_rows

@@ -9,6 +9,7 @@ import pytest
 import halfmax as hm
 
 HEAVY = ["numba", "scipy", "sklearn", "pandas", "polars", "pyarrow", "narwhals", "matplotlib"]
+ENGINES = ["pyspark", "dask", "distributed", "duckdb"]
 CONTRACT = ["FBeta", "HalfmaxWarning", "Metric", "Staircase", "Thresholds", "score", "tune"]
 
 
@@ -19,13 +20,25 @@ def run(program):
 
 
 def test_importing_halfmax_loads_nothing_heavy():
-    assert run(f"import sys, halfmax; print(*(n for n in {HEAVY} if n in sys.modules))") == []
+    assert (
+        run(f"import sys, halfmax; print(*(n for n in {HEAVY + ENGINES} if n in sys.modules))")
+        == []
+    )
 
 
 def test_tuning_arrays_needs_no_data_frame_library():
     program = (
         "import sys, halfmax; t = halfmax.tune([0, 1], [0.1, 0.9]); repr(t.table()); "
         "print(*(n for n in ('pandas', 'polars', 'pyarrow') if n in sys.modules))"
+    )
+    assert run(program) == []
+
+
+def test_tuning_tables_needs_no_engine():
+    program = (
+        "import sys, halfmax, pyarrow as pa; "
+        "halfmax.tune_table(pa.table({'label': [1, 1], 'score': [0.1, 0.9], 'truth': [0, 1]})); "
+        f"print(*(n for n in {ENGINES} if n in sys.modules))"
     )
     assert run(program) == []
 

@@ -35,7 +35,11 @@ from halfmax.tables import scanning
 COLUMNS = ["thresholds", "label_scores", "precision", "recall", "support", "predicted"]
 EXACT = st.sampled_from([name for name in naive.WHOLE_RATIOS if name != "gain"])
 half = settings(max_examples=max(settings().max_examples // 2, 5))
-pytestmark = pytest.mark.filterwarnings("ignore::halfmax.HalfmaxWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::halfmax.HalfmaxWarning"),
+    # Hashes overflow, of which kernels that run as plain Python warn.
+    pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning"),
+]
 
 
 def options_of(long):

@@ -75,7 +75,8 @@ def assess_table(
     opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)
     if _is_quick(opened, average, per_label, objective, wanted):
         return _assess_in_place(opened, average, objective, how)
-    return tune_and_assess(whole_matrix(opened), average, per_label, objective, wanted, how)
+    data = whole_matrix(opened, progress)
+    return tune_and_assess(data, average, per_label, objective, wanted, how)
 
 
 def diagnose_table(
@@ -101,7 +102,7 @@ def diagnose_table(
     how = check_how(n_resamples, level, seed, progress)
     objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
     opened = open_labelled(source, label, score, truth, None, instance, check_duplicates)
-    return diagnose_checked(whole_matrix(opened), objective, how)
+    return diagnose_checked(whole_matrix(opened, progress), objective, how)
 
 
 def _is_quick(
@@ -179,6 +180,6 @@ def _as_matrix(found: pa.Table, n_labels: int, untyped: bool) -> LabelledScores:
     rows, instances = number(found["instance"], untyped)
     shape = len(instances), n_labels
     columns, scores, truth = (found[name].to_numpy() for name in ("label", "score", "truth"))
-    true = matrix_of(rows, columns, truth, shape)
+    true = matrix_of(rows, columns, truth.astype(np.uint8), shape)
     true.eliminate_zeros()
     return LabelledScores(true, matrix_of(rows, columns, scores, shape), None, None, None)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from halfmax.tables.columns import TEXT, kind_of_id, plain_type
@@ -48,7 +47,7 @@ class DaskTable:
         return pa.concat_tables([work.schema.empty_table(), *dask.compute(*results)])
 
     def add_up(self, work: Work) -> pa.Table:
-        """The same for work that gives ("step", "count"), with counts added up step by step."""
+        """The same with the column "count" added up over rows that are otherwise equal."""
         import dask
 
         sent = _sent(work)  # and held here until all is computed
@@ -133,10 +132,10 @@ def _agree(found: pa.DataType, told: pa.DataType) -> bool:
 
 def _added(counts: list[pa.Table]) -> pa.Table:
     table = pa.concat_tables(counts)
-    steps, places = np.unique(table["step"].to_numpy(), return_inverse=True)
-    total = np.zeros(len(steps), table["count"].type.to_pandas_dtype())
-    np.add.at(total, places, table["count"].to_numpy())
-    return pa.table([steps, total], schema=table.schema)
+    keys = [name for name in table.schema.names if name != "count"]
+    # One thread adds in the order of the rows, so that sums of floats are always the same.
+    total = table.group_by(keys, use_threads=False).aggregate([("count", "sum")])
+    return total.rename_columns([*keys, "count"]).cast(table.schema)
 
 
 def _repeated(frame: Any, first: str, second: str) -> pa.Table:

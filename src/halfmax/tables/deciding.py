@@ -20,7 +20,7 @@ from halfmax.tables.delivery import NewColumn, deliver, refuse_engine_output
 from halfmax.tables.distributed import Engine
 from halfmax.tables.matrix import Pairs, read_pairs
 from halfmax.tables.opening import find_engine
-from halfmax.tables.rows import check_probabilities
+from halfmax.tables.rows import Rows, check_probabilities
 from halfmax.tables.sources import Table, is_duckdb, open_table
 from halfmax.tables.work import Batches, with_prediction
 from halfmax.tables.writing import check_output
@@ -52,7 +52,7 @@ class TableDecision:
     path : str or None
         The file that it went to.
     rows, predicted : int
-        Rows of the table, and how many of them are predicted.
+        Rows of what was made, and how many of them are predicted.
     decision : Decision
         Thresholds, counts and expected scores of each batch. It and the numbers are None where an
         engine decides later.
@@ -139,7 +139,8 @@ def decide_table(
             yield with_prediction(batch, schema, mine, only)
 
     done = deliver(table, schema, predict, new, out, overwrite, None)
-    counts = len(predicted), int(predicted.sum()), decision
+    chosen = int(predicted.sum())
+    counts = chosen if only_predicted else len(predicted), chosen, decision
     if out is None:
         return TableDecision(done, None, *counts)
     return TableDecision(None, os.fspath(out), *counts)
@@ -164,7 +165,11 @@ def _decide(table: Table, rule: Rule, progress: Wanted) -> tuple[Decision, Array
     """The decision, whether each row of the table is predicted, and the rows of each part."""
     name = table.columns.score
     assert name is not None
-    pairs = read_pairs(table, lambda rows: check_probabilities(rows.scores, name, rows.place))
+
+    def check(rows: Rows) -> None:
+        check_probabilities(rows.scores, name, rows.place)
+
+    pairs = read_pairs(table, progress, check)
     how = rule.metric, rule.average, rule.zero_division, rule.min_k, rule.max_k
     if table.columns.label is None:
         decision = decide_matrix(Matrix(pairs.scores, None, None), *how, progress=progress)

@@ -44,7 +44,7 @@ class Engine(Protocol):
         """Run the work on all partitions and bring what it gives to the caller."""
 
     def add_up(self, work: Work) -> pa.Table:
-        """The same for work that gives ("step", "count"), with counts added up step by step."""
+        """The same with the column "count" added up over rows that are otherwise equal."""
 
     def map(self, work: Work) -> Any:
         """A lazy frame of the engine's own kind, of what the work gives for each partition."""

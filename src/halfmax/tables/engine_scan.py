@@ -34,14 +34,14 @@ class EngineScan:
         """First pass: the scores of the positives, and how many rows each label has."""
         name = self._columns.label
         kind = pa.int64() if name is None else id_type(self._engine.schema.field(name).type)
-        found = self._engine.collect(CollectPositives(self._columns, kind)).combine_chunks()
+        found = self._engine.add_up(CollectPositives(self._columns, kind)).combine_chunks()
         if not found.num_rows:
             raise ValueError(NO_ROWS)
         codes, labels = _coded(found["label"], name is None)
         counts = found["count"].to_numpy()
         is_total = pc.is_null(found["score"]).to_numpy()
         total = np.zeros(len(labels), counts.dtype)
-        np.add.at(total, codes[is_total], counts[is_total])
+        total[codes[is_total]] = counts[is_total]
         scores = found["score"].to_numpy()[~is_total]
         self._labels = labels
         return Tally(labels, Entries(codes[~is_total], scores, counts[~is_total]), total)

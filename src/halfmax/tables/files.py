@@ -24,7 +24,7 @@ _SUFFIXES = {
     ".csv": CSV,
     ".tsv": CSV,
 }
-_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4", ".br")
+_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 
 
 class Part(NamedTuple):
@@ -52,6 +52,11 @@ def format_of(path: str) -> str | None:
             stem = stem.removesuffix(ending)
             return CSV if _SUFFIXES.get(Path(stem).suffix) == CSV else None
     return _SUFFIXES.get(Path(stem).suffix)
+
+
+def compression_of(path: str) -> str | None:
+    """How a file of that name is compressed."""
+    return _COMPRESSED.get(Path(path).suffix.lower())
 
 
 def open_files(paths: Sequence[str], columns: Columns) -> list[File]:
@@ -215,7 +220,7 @@ def _open_csv(path: str, columns: Columns) -> File:
             null_values=[""],
             strings_can_be_null=True,
         )
-        source = pa.input_stream(path, compression="detect")
+        source = pa.input_stream(path, compression=compression_of(path))
         serial = csv.ReadOptions(use_threads=False)  # so that errors name the row
         return csv.open_csv(source, serial, parse, convert)
 

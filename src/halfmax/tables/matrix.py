@@ -9,6 +9,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from halfmax._inputs import LabelledScores, check_sum_of_weights
+from halfmax._progress import Progress, Wanted
 from halfmax._threads import map_blocks
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.columns import plain_type
@@ -46,22 +47,12 @@ class Pairs(NamedTuple):
         return sparse.csr_array((order, columns, _ends(rows, len(self.instances))), self.shape)
 
 
-def read_pairs(table: Table, check: Callable[[Rows], object] | None = None) -> Pairs:
+def read_pairs(
+    table: Table, progress: Wanted, check: Callable[[Rows], object] | None = None
+) -> Pairs:
     """Read everything; `check` may refuse rows for more than the gate does."""
-    codes, kind = LabelCodes(), instance_type(table)
-
-    def read(place: int) -> list[tuple[Any, ...]]:
-        part = table.parts[place]
-        found = []
-        for rows in read_rows(part.read(table.columns.names), table.columns, part.name, part.first):
-            if check is not None:
-                check(rows)
-            found.append(
-                (codes.recode(rows), rows.scores, rows.truth, rows.weights, _ids(rows, kind))
-            )
-        return found
-
-    parts = list(map_blocks(read, range(len(table.parts))))
+    codes = LabelCodes()
+    parts = _read_parts(table, codes, progress, check)
     batches = [batch for part in parts for batch in part]
     if not batches:
         raise ValueError(NO_ROWS)
@@ -83,9 +74,35 @@ def read_pairs(table: Table, check: Callable[[Rows], object] | None = None) -> P
     return Pairs(rows, columns, scores, truth, weights, instances, tuple(labels), sizes)
 
 
-def read_matrix(table: Table) -> LabelledScores:
+_Batch = tuple[Array, Array, Array | None, Array | None, pa.Array | None]
+
+
+def _read_parts(
+    table: Table, codes: LabelCodes, progress: Wanted, check: Callable[[Rows], object] | None
+) -> list[list[_Batch]]:
+    """Labels as codes, scores, truth, weights and instances of all batches, part by part."""
+    kind = instance_type(table)
+
+    def read(place: int) -> list[_Batch]:
+        part, found = table.parts[place], []
+        for rows in read_rows(part.read(table.columns.names), table.columns, part.name, part.first):
+            if check is not None:
+                check(rows)
+            numbers = codes.recode(rows), rows.scores, rows.truth, rows.weights
+            found.append((*numbers, _ids(rows, kind)))
+        return found
+
+    parts = []
+    with Progress(progress, "rows read", table.rows or 0) as told:
+        for part in map_blocks(read, range(len(table.parts))):
+            parts.append(part)
+            told.advance(sum(len(batch[0]) for batch in part))
+    return parts
+
+
+def read_matrix(table: Table, progress: Wanted) -> LabelledScores:
     """A labelled table; a pair that it does not hold is absent from the sparse matrix."""
-    pairs = read_pairs(table)
+    pairs = read_pairs(table, progress)
     assert pairs.truth is not None
     if table.columns.label is None:
         return LabelledScores(pairs.truth, pairs.scores, pairs.weights, None, table.native)

@@ -44,11 +44,12 @@ class SparkTable:
             return _fetched(self._mapped(work, fetch)).cast(work.schema)
 
     def add_up(self, work: Work) -> pa.Table:
-        """The same for work that gives ("step", "count"), with counts added up step by step."""
+        """The same with the column "count" added up over rows that are otherwise equal."""
         from pyspark.sql import functions
 
         with self._sent(work) as fetch:
-            counts = self._mapped(work, fetch).groupBy("step")
+            keys = [name for name in work.schema.names if name != "count"]
+            counts = self._mapped(work, fetch).groupBy(*keys)
             total = counts.agg(functions.sum("count").alias("count"))
             return _fetched(total).cast(work.schema)
 
@@ -123,10 +124,15 @@ def _enlarged(batches: Batches) -> Batches:
     for batch in batches:
         waiting.append(batch)
         if sum(one.num_rows for one in waiting) >= ROWS_AT_ONCE:
-            yield pa.concat_batches(waiting)
+            yield from _joined(waiting)
             waiting = []
     if waiting:
-        yield pa.concat_batches(waiting)
+        yield from _joined(waiting)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    joined: list[pa.RecordBatch] = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    return joined
 
 
 def _fetched(frame: Any) -> pa.Table:

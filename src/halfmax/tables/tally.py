@@ -75,7 +75,7 @@ class Tally(NamedTuple):
         columns, scores, weights = self.positives
         scores = scores.astype(grid.scores.dtype, copy=False)
         hits = count_entries(grid, columns, scores, weights)
-        size = np.bincount(columns, weights if self.weighted else None, grid.n_labels)
+        size = np.bincount(columns, weights, grid.n_labels)  # equal scores may have been added up
         positives = size.astype(self.total.dtype, copy=False)
         return Staircase(grid, hits, predicted, positives, self.total)
 

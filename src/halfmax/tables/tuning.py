@@ -94,7 +94,7 @@ def tune_table(
         return _tune_in_place(opened, average, per_label, objective, n_instances, progress)
     if n_instances is not None:
         raise ValueError("n_instances is for macro and micro averages without guard; leave it out")
-    data = whole_matrix(opened)
+    data = whole_matrix(opened, progress)
     return tuning.tune_checked(data, average, per_label, objective, wanted)
 
 
@@ -131,7 +131,7 @@ def needs_rows(label: str | None, average: str, per_label: bool, guard: Guard | 
     return label is not None and (average == "samples" or (average == "macro" and not per_label))
 
 
-def whole_matrix(opened: Opened) -> LabelledScores:
+def whole_matrix(opened: Opened, progress: Wanted) -> LabelledScores:
     """All rows as a sparse matrix; of an engine's table that would be too much."""
     if not isinstance(opened.place, Table):
         raise ValueError(
@@ -147,7 +147,7 @@ def whole_matrix(opened: Opened) -> LabelledScores:
         )
     if opened.columns.label is None and opened.refuse_duplicates:  # a matrix finds its own
         refuse_duplicates(opened.place)
-    return read_matrix(opened.place)
+    return read_matrix(opened.place, progress)
 
 
 def _tune_in_place(

@@ -111,7 +111,7 @@ class KeepWhatCounts:
                 ("instance", self.instance_type),
                 ("label", pa.int32()),
                 ("score", pa.float64()),
-                ("truth", pa.uint8()),
+                ("truth", pa.int8()),
             ]
         )
 
@@ -123,7 +123,11 @@ class KeepWhatCounts:
             assert rows.instances is not None
             kept = np.flatnonzero((rows.truth == 1) | (rows.scores >= self.thresholds[columns]))
             instances = plain(rows.instances).take(pa.array(kept)).cast(self.instance_type)
-            numbers = columns[kept], rows.scores[kept].astype(np.float64), rows.truth[kept]
+            numbers = (
+                columns[kept],
+                rows.scores[kept].astype(np.float64),
+                rows.truth[kept].view(np.int8),
+            )
             yield pa.record_batch([instances, *map(pa.array, numbers)], schema=self.schema)
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from halfmax._errors import spell_out
 from halfmax._files import check_writable, whole_file
-from halfmax.tables.files import ARROW, CSV, PARQUET, format_of
+from halfmax.tables.files import ARROW, CSV, PARQUET, compression_of, format_of
 
 _STREAM = ".arrows"
 _ENDINGS = (".parquet", ".arrow", ".arrows", ".csv", ".csv.gz", ".tsv")
@@ -55,9 +55,7 @@ class _CsvWriter:
     def __init__(self, part: Path, name: str, schema: pa.Schema, options: Any) -> None:
         from pyarrow import csv
 
-        ending = Path(name).suffix.lower().removeprefix(".")
-        known = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
-        self._file = pa.output_stream(os.fspath(part), compression=known.get(ending))
+        self._file = pa.output_stream(os.fspath(part), compression=compression_of(name))
         self._writer = csv.CSVWriter(self._file, schema, write_options=options)
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
