@@ -70,7 +70,7 @@ coverage: tools ## line coverage, with the compiler off so that kernels count to
 reproduce: setup ## recompute the paper's figures, claims and simulation into paper/index.html
 	@$(RUN)/halfmax reproduce --out paper
 
-bench: tools ## speed and accuracy beside peers, all in one run (about 18 minutes)
+bench: tools ## speed and accuracy beside peers, all in one run (about 25 minutes)
 	$(INSTALL) '.[test,bench]'
 	$(RUN)/python -m benchmarks
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import halfmax as hm
-from benchmarks import assessing, curse, data, deciding, estimating, guarding, peers
+from benchmarks import assessing, curse, data, deciding, estimating, guarding, peers, tables
 from benchmarks.measure import fresh_process, peak_extra_bytes, seconds
 
 HERE = Path(__file__).parent
@@ -205,6 +205,8 @@ def report():
     yield from guarding.report()
     yield "\n## Inside scikit-learn"
     yield from estimating.report()
+    yield "\n## Long tables"
+    yield from tables.report()
     yield "\n## Start\n\n| what | seconds |\n|---|---|"
     for name, took in start_rows():
         yield f"| {name} | {took:.2f} |"

@@ -156,7 +156,7 @@ TEXT_TYPES = (pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string
 
 
 class Long(NamedTuple):
-    """A long table in any order of rows, and the matrix that it was made of, labels in order."""
+    """A long table in any order of rows, and the matrix that it was made of, its ids in order."""
 
     table: pa.Table
     y: Any
@@ -218,12 +218,14 @@ def long_tables(
     }
     if w is not None:
         table["weight"] = w[i]
-    order = sorted(range(len(names)), key=names.to_pylist().__getitem__)
-    y, s, there = y[:, order], s[:, order], there[:, order]
+    order, down = (
+        sorted(range(len(one)), key=one.to_pylist().__getitem__) for one in (names, instances)
+    )
+    y, s, there = (part[np.ix_(down, order)] for part in (y, s, there))
+    w = None if w is None else w[down]
     if missing:
         row, column = np.nonzero(there)
         kept = s[row, column].astype(np.float32 if s.dtype == np.float16 else s.dtype)
         s = sparse.csr_array((kept, (row, column)), shape=s.shape)
         y = np.where(there, y, 0)
-    in_order = [names.to_pylist()[j] for j in order]
-    return Long(pa.table(table), y, s, w, in_order, instances.to_pylist())
+    return Long(pa.table(table), y, s, w, *(sorted(one.to_pylist()) for one in (names, instances)))

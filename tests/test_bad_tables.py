@@ -277,7 +277,12 @@ BAD = [
     ("several frames", tune([TABLE, TABLE]), TypeError, r"source must be .*got list"),
     ("no paths", tune([]), TypeError, r"source must be .*got list"),
     ("bytes", tune(b"scores.parquet"), TypeError, r"source must be .*got bytes"),
-    ("a connection", tune(duckdb.connect()), TypeError, r"source must be .*DuckDBPyConnection"),
+    (
+        "a connection",
+        lambda: tune(duckdb.connect())(),
+        TypeError,
+        r"source must be .*DuckDBPyConnection",
+    ),
     ("a reader", tune(TABLE.to_reader()), TypeError, r"read only once.*pass reader\.read_all\(\)"),
     # what needs instances
     (

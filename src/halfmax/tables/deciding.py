@@ -112,7 +112,7 @@ def decide_table(
     ...                   "probability": [0.9, 0.5, 0.1, 0.2, 0.1]})
     >>> d = decide_table(table, average="samples")
     >>> d.predictions["predicted"].to_pylist(), round(d.expected_score, 4)
-    ([1, 1, 0, 1, 0], 0.4933)
+    ([1, 1, 0, 1, 0], 0.4797)
     """
     if out is not None:
         check_output(out, overwrite)

@@ -100,7 +100,7 @@ class Rising:
             self._last = np.append(self._last, np.full(missing, _LEAST))
         last = self._last[: len(seen.last)]
         there = seen.first <= seen.last
-        if (seen.first[there] <= last[there]).any() or (seen.first[there] == _LEAST).any():
+        if (seen.first[there] <= last[there]).any():  # of the lowest id one cannot be sure
             self.certain = False
         last[there] = seen.last[there]
 

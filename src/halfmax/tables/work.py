@@ -111,7 +111,7 @@ class KeepWhatCounts:
                 ("instance", self.instance_type),
                 ("label", pa.int32()),
                 ("score", pa.float64()),
-                ("truth", pa.int8()),
+                ("truth", pa.int8()),  # Spark has no unsigned integers
             ]
         )
 
