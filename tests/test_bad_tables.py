@@ -652,3 +652,31 @@ def test_a_file_that_changes_meanwhile_is_told(monkeypatch, tmp_path, label):
     check(
         tune(tmp_path, progress=change), ValueError, r"row group 0 of .* has changed while it was"
     )
+
+
+def test_a_stream_that_ends_between_two_batches_is_cut_short(tmp_path):
+    path = tmp_path / "half.arrows"
+    with pa.ipc.new_stream(path, TABLE.schema) as stream:
+        stream.write_table(TABLE, max_chunksize=2)
+    path.write_bytes(path.read_bytes()[:-8])
+    check(tune(path), ValueError, r"half\.arrows cannot be read as Arrow IPC: the stream does not")
+
+
+@pytest.mark.parametrize("name", ["part-00001", "b.csv.xz", "c.jsonl"])
+def test_files_of_a_folder_that_may_hold_rows_are_not_passed_over(tmp_path, name):
+    write(tmp_path, TABLE)
+    (tmp_path / "notes.md").write_text("harmless")
+    assert hm.tune_table(tmp_path).labels == ("a", "b")
+    (tmp_path / name).write_bytes(b"some")
+    check(tune(tmp_path), ValueError, rf"{re.escape(name)} in the folder .* may hold rows")
+
+
+def test_true_negatives_are_counted_only_if_it_is_known_how_many_there_are():
+    part = TABLE.slice(0, 3)
+    message = r"'accuracy' counts true negatives, and labels have from 1 to 2 rows: .*n_instances"
+    for ask in (tune, assess):
+        check(ask(part, metric="accuracy"), ValueError, message)
+        assert ask(part, metric="accuracy", n_instances=2)().score == 1.0
+    check(tune(part, metric="accuracy", weight="weight"), ValueError, "every instance a row")
+    as_matrix = hm.tune_table(part, metric="accuracy", per_label=False)
+    assert as_matrix.score <= hm.tune_table(part, metric="accuracy", n_instances=2).score

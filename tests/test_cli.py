@@ -1,18 +1,19 @@
 """The command line: help with examples, plain errors, and what it prints."""
 
+import inspect
 import subprocess
 import sys
 
 import pytest
-from strategies import compiled
 from typer.testing import CliRunner
 
 import halfmax
 from halfmax._options import check_guard
-from halfmax.cli import app, options
+from halfmax.cli import app, labelled, options
 from halfmax.metrics import find_metric
 from halfmax.studies import reproduce as study
 from halfmax.studies.claim import SLIP, Claim
+from halfmax.studies.curse import simulate_curse
 from halfmax.studies.reproduce import Reproduction
 from halfmax.tables.applying import UNKNOWN
 
@@ -67,6 +68,7 @@ def test_names_that_complete_are_names_of_the_library():
         assert check_guard(name).name == name
     assert options.complete_average("") == ["macro", "micro", "samples"]
     assert options.complete_unknown("") == list(UNKNOWN)
+    assert options.complete_format("a") == ["arrow"]
 
 
 def test_version():
@@ -80,14 +82,25 @@ def test_it_runs_as_a_module_too():
     assert shown.stdout == f"halfmax {halfmax.__version__}\n"
 
 
-@compiled
-def test_curse_prints_a_table_and_where_the_page_is(tmp_path):
-    shown = run("reproduce", "curse", "--out", tmp_path, "--runs", 10)
-    assert shown.exit_code == 0
-    assert "10 runs of 1,000,000 examples" in shown.output
+def test_curse_prints_a_table_and_where_the_page_is(monkeypatch):
+    def reproduce(out, parts, runs, seed, **_):
+        assert (out, parts) == ("paper", ("curse",))
+        found = Reproduction(runs, seed, curse=simulate_curse(runs, seed, n=1000))
+        return "paper/curse.html", found
+
+    monkeypatch.setattr(study, "reproduce", reproduce)
+    shown = run("reproduce", "curse", "--out", "paper", "--runs", 10)
+    assert shown.exit_code == 0, shown.output
+    assert "10 runs of 1,000 examples" in shown.output
     assert "below half" in shown.output
-    assert f"Open {tmp_path / 'curse.html'}" in shown.output
-    assert (tmp_path / "curse.html").is_file()
+    assert "Open paper/curse.html" in shown.output
+
+
+@pytest.mark.parametrize("command", ["assess", "diagnose"])
+def test_as_many_resamples_as_the_library_draws(command):
+    here = inspect.signature(getattr(labelled, command)).parameters["resamples"]
+    there = inspect.signature(getattr(halfmax, f"{command}_table")).parameters["n_resamples"]
+    assert here.default == there.default
 
 
 def test_claims_are_printed_with_the_reasons(tmp_path, monkeypatch):

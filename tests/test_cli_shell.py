@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pty
+import select
 import shlex
 import signal
 import struct
@@ -16,17 +17,30 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
 import halfmax as hm
+from halfmax.cli import app
 
 HALFMAX = f"{shlex.quote(sys.executable)} -m halfmax"
-STOPPED, NO_READER, TERMINATED = 130, 141, 143
-# Also where the tests themselves run in the background, without Ctrl-C.
+HUNG_UP, STOPPED, NO_READER, TERMINATED = 129, 130, 141, 143
+# Also where the tests themselves run in the background, without Ctrl-C; a bar comes soon.
 STOPPABLE = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from halfmax.cli import app
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+from halfmax.cli import app, bar
+bar._SECONDS_BEFORE = 0.1
 app(prog_name="halfmax")
+"""
+INTERRUPTED_IMPORT = """
+import sys
+class Finder:
+    def find_spec(name, *_):
+        if name == "typer":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Finder)
+import halfmax.cli
 """
 
 
@@ -62,24 +76,14 @@ def left(folder):
 def test_a_pipe_from_scores_to_predictions(folder):
     line = (
         "cat scores.csv | halfmax tune - --truth-file truth.csv --out - "
-        "| halfmax apply - scores.csv --out - > p.csv"
+        "| halfmax apply - scores.csv --out - --format arrow > p.arrows"
     )
     done = shell(line)
     assert done.returncode == 0, done.stderr
     expected = hm.Thresholds.load("t.json").predict(pd.read_csv("scores.csv"))
-    np.testing.assert_array_equal(pd.read_csv("p.csv"), expected)
+    np.testing.assert_array_equal(pa.ipc.open_stream("p.arrows").read_pandas(), expected)
     assert b"Tuned 2 labels" in done.stderr  # standard output belongs to the data
-    assert left(folder) == {"p.csv"}
-
-
-def test_a_pipe_of_arrow_streams(folder):
-    line = "halfmax apply t.json scores.csv --out - --format arrow"
-    done = shell(f"{line} | halfmax apply t.json - --out - --format arrow --quiet")
-    assert done.returncode == 0, done.stderr
-    tuned = hm.Thresholds.load("t.json")
-    expected = tuned.predict(tuned.predict(pd.read_csv("scores.csv")))
-    np.testing.assert_array_equal(pa.ipc.open_stream(done.stdout).read_pandas(), expected)
-    assert left(folder) == set()
+    assert left(folder) == {"p.arrows"}
 
 
 def test_a_reader_that_leaves_is_no_error_to_read_about(folder):
@@ -93,7 +97,6 @@ def test_a_reader_that_leaves_is_no_error_to_read_about(folder):
 
 @pytest.mark.usefixtures("folder")
 def test_exit_codes():
-    assert shell("halfmax --version").returncode == 0
     wrong = shell("halfmax apply t.json scores.csv --out t.json")
     assert wrong.returncode == 2
     assert wrong.stderr.startswith(b"halfmax: cannot tell the format of t.json: its name must end")
@@ -128,7 +131,11 @@ def wait_for_files(folder):
 
 @pytest.mark.parametrize(
     ("sent", "code", "told"),
-    [(signal.SIGINT, STOPPED, b"halfmax: stopped\n"), (signal.SIGTERM, TERMINATED, b"")],
+    [
+        (signal.SIGINT, STOPPED, b"halfmax: stopped\n"),
+        (signal.SIGTERM, TERMINATED, b""),
+        (signal.SIGHUP, HUNG_UP, b""),
+    ],
 )
 def test_stopped_in_the_middle_it_leaves_nothing(folder, sent, code, told):
     words = ["tune", "-", "--truth-file", "truth.csv", "--out", "new.json"]
@@ -143,6 +150,11 @@ def test_stopped_in_the_middle_it_leaves_nothing(folder, sent, code, told):
     assert left(folder) == set()
 
 
+def test_stopped_at_the_very_start_it_is_quiet():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED_IMPORT], capture_output=True)
+    assert (done.returncode, done.stderr) == (STOPPED, b"")
+
+
 @contextmanager
 def terminal(columns=80):
     """Both ends of a terminal: what is typed and seen, and what a process takes for its own."""
@@ -154,36 +166,35 @@ def terminal(columns=80):
         os.close(seen)
 
 
-def read_all(seen):
+def read_until(seen, wanted=None):
+    """What a terminal shows until it shows what is wanted, or until the end."""
     text = b""
-    while True:
+    while wanted is None or wanted not in text:
+        assert select.select([seen], [], [], 60)[0], text
         try:
             text += os.read(seen, 1 << 16)
         except OSError:  # how a terminal says that nobody writes any more
-            return text.decode()
+            break
+    return text.decode()
 
 
-def test_a_bar_in_a_terminal_after_a_second(folder, monkeypatch):
+def test_a_bar_in_a_terminal_after_a_while(folder, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
-    words = ["tune", "-", "--truth-file", "truth.csv"]
+    words = ["apply", "t.json", "-", "--out", "p.csv"]
     with terminal() as (seen, own), started(*words, stderr=own) as process:
         os.close(own)
-        wait_for_files(folder)
-        time.sleep(2)
+        assert "apply: reading" in read_until(seen, b"0:01")
         process.stdin.write((folder / "scores.csv").read_bytes())
         process.stdin.close()
-        shown = read_all(seen)
-        assert b"Tuned 2 labels" in process.stdout.read()
+        assert read_until(seen).endswith("\x1b[2K")  # the bar is gone in the end
+        assert b"predicted in 60 rows" in process.stdout.read()
         assert process.wait(timeout=60) == 0
-    assert "tune: reading" in shown
-    assert "0:01" in shown
-    assert shown.endswith("\x1b[2K")  # the bar is gone in the end
 
 
 def test_nothing_is_drawn_where_nobody_looks(folder):
-    with started("tune", "-", "--truth-file", "truth.csv") as process:
+    with started("apply", "t.json", "-", "--out", "p.csv") as process:
         wait_for_files(folder)
-        time.sleep(1.5)
+        time.sleep(0.3)
         _, errors = process.communicate((folder / "scores.csv").read_bytes(), timeout=60)
     assert process.returncode == 0
     assert errors == b""
@@ -206,10 +217,6 @@ def test_help_and_import_are_quick():
 )
 def test_completion(words, completed):
     asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
-    done = subprocess.run(
-        [sys.executable, "-m", "halfmax"],
-        env={**os.environ, **asked, "_HALFMAX_COMPLETE": "complete_bash"},
-        capture_output=True,
-        text=True,
-    )
+    asked["_HALFMAX_COMPLETE"] = "complete_bash"
+    done = CliRunner().invoke(app, [], prog_name="halfmax", env=asked)
     assert set(done.stdout.split()) == completed

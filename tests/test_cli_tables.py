@@ -2,6 +2,8 @@
 
 import io
 import json
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -94,7 +96,7 @@ def test_options_reach_the_library(table):
     assert min(row["precision"] for row in told["labels"]) >= 0.9
 
 
-@pytest.mark.parametrize("out", ["p.csv", "p.csv.gz", "p.parquet", "p.arrow"])
+@pytest.mark.parametrize("out", ["p.csv", "1.2.p.csv.gz", ".csv", "p.parquet", "p.arrow"])
 def test_predictions(table, out):
     tuned = hm.tune_table(table)
     tuned.save("t.json")
@@ -126,6 +128,14 @@ def test_what_new_data_will_show(table, command):
     expected = DOCUMENTS[command](library(table, n_resamples=50, level=0.9, seed=1))
     assert {**told, **json.loads(json.dumps(expected))} == told
     assert run(command, "scores.parquet", *options).exit_code == 0
+
+
+def test_instances_without_rows_are_assessed(table):
+    options = ["--metric", "accuracy", "--n-instances", 100, "--resamples", 50]
+    told = json.loads(run("assess", "scores.parquet", *options, "--json").stdout)
+    expected = hm.assess_table(table, metric="accuracy", n_instances=100, n_resamples=50)
+    assert told["expected_score"] == expected.expected_score
+    assert told["score"] > hm.tune_table(table, metric="accuracy").score
 
 
 def test_the_keys_of_documents_stay(table):
@@ -266,6 +276,108 @@ class TestOutputs:
         assert shown.stderr.splitlines()[-1].startswith("halfmax: scores.parquet has no column")
 
 
+@pytest.fixture
+def signals():
+    """Signals that end a process do so, also where the tests run in the background."""
+    normal = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in normal.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def swallow(number):
+    """A signal as pyarrow treats it that comes while pyarrow imports pandas."""
+    with suppress(KeyboardInterrupt):
+        signal.raise_signal(number)
+
+
+@pytest.mark.usefixtures("signals")
+class TestSwallowedSignals:
+    """What a signal raises may be lost; the command stops all the same and writes nothing."""
+
+    @pytest.mark.parametrize("out", ["out.csv", "-"])
+    @pytest.mark.parametrize(
+        "words",
+        [["tune", "scores.csv"], ["apply", "t.json", "scores.csv"], ["decide", "scores.csv"]],
+        ids=lambda words: words[0],
+    )
+    @pytest.mark.parametrize(
+        ("number", "code", "told"),
+        [
+            (signal.SIGINT, 130, "halfmax: stopped\n"),
+            (signal.SIGTERM, 143, ""),
+            (signal.SIGHUP, 129, ""),
+        ],
+    )
+    def test_after_the_work(self, table, monkeypatch, words, out, number, code, told):
+        hm.tune_table(table).save("t.json")
+        Path("out.csv").write_text("what was here")
+        function = getattr(hm, f"{words[0]}_table")
+
+        def work(*given, **options):
+            made = function(*given, **options)
+            swallow(number)
+            return made
+
+        monkeypatch.setattr(hm, f"{words[0]}_table", work)
+        shown = run(*words, "--out", out, "--force")
+        assert (shown.exit_code, shown.stdout, shown.stderr) == (code, "", told)
+        assert Path("out.csv").read_text() == "what was here"
+        assert files() == {"t.json", "out.csv"}
+
+    @pytest.mark.usefixtures("table")
+    def test_while_thresholds_are_written(self, monkeypatch):
+        save = hm.Thresholds.save
+
+        def save_and_swallow(tuned, path):
+            save(tuned, path)
+            swallow(signal.SIGINT)
+
+        monkeypatch.setattr(hm.Thresholds, "save", save_and_swallow)
+        assert run("tune", "scores.csv", "--out", "t.json").exit_code == 130
+        assert files() == set()
+
+    @pytest.mark.usefixtures("table")
+    def test_the_next_progress_stops_the_work(self, monkeypatch):
+        told = []
+
+        def work(*_, progress, **__):
+            swallow(signal.SIGINT)
+            told.append("before")
+            progress(1, 2)
+            told.append("after")
+
+        monkeypatch.setattr(hm, "tune_table", work)
+        assert run("tune", "scores.csv").exit_code == 130
+        assert told == ["before"]
+
+    @pytest.mark.usefixtures("table")
+    def test_an_error_that_comes_of_it_is_not_told(self, monkeypatch):
+        def work(*_, **__):
+            swallow(signal.SIGINT)
+            raise ImportError("pandas is half there")
+
+        monkeypatch.setattr(hm, "tune_table", work)
+        shown = run("tune", "scores.csv")
+        assert (shown.exit_code, shown.output) == (130, "halfmax: stopped\n")
+
+    def test_a_signal_that_is_ignored_stays_so(self, table, monkeypatch):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        tuned = hm.tune_table(table)
+
+        def work(*_, **__):
+            signal.raise_signal(signal.SIGHUP)
+            return tuned
+
+        monkeypatch.setattr(hm, "tune_table", work)
+        assert run("tune", "scores.csv").exit_code == 0
+
+
 class TestStandardInput:
     """Kept in a file for the library, whatever format it has."""
 
@@ -310,13 +422,15 @@ class TestStandardInput:
 
 WRONG = {
     "--metric must be 'f1'": ["tune", "scores.parquet", "--metric", "f"],
+    "'precision' or 'recall'; got 'g'": ["tune", "scores.parquet", "--metric", "g"],
     "--average must be 'macro'": ["assess", "scores.parquet", "--average", "mean"],
-    "--guard must be None, 'auto'": ["tune", "scores.parquet", "--guard", "x"],
+    "--guard must be 'auto'": ["tune", "scores.parquet", "--guard", "x"],
     "--min-precision must be a number from 0 to 1": ["tune", "scores.csv", "--min-precision", 2],
     "--resamples must be a whole number": ["assess", "scores.parquet", "--resamples", 0],
     "--level must be a number": ["diagnose", "scores.parquet", "--level", 95],
     "--seed must be a whole number": ["assess", "scores.parquet", "--seed", -1],
     "--min-k must be a whole number": ["decide", "scores.csv", "--min-k", -1, "--out", "d.csv"],
+    "--instance is for wide tables": ["apply", "t.json", "scores.csv", "--out=p.csv", "--id=x"],
     "--unknown must be": ["apply", "t.json", "scores.csv", "--out", "p.csv", "--unknown", "x"],
     "there is no file or folder nope.csv": ["tune", "nope.csv"],
     "no.json: No such file or directory": ["apply", "no.json", "scores.csv", "--out", "p.csv"],

@@ -185,7 +185,21 @@ WRONG = {
     ),
     "the same column twice": (TWO, {"scores": "a,a\n1,2\n", "truth": "a\n1\n"}, "has 'a' twice"),
     "two files of scores": ([*TWO, "scores.csv"], {}, "--truth-file takes one file of scores"),
-    "one classifier": ([*TWO, "--binary"], {}, "--truth-file takes one file of scores"),
+    "ids of scores alone": (
+        TWO,
+        {"scores": "instance,a\n1,2\n", "truth": "a\n1\n"},
+        "scores.csv has ids in column 'instance', and truth.csv has none: give them in both files",
+    ),
+    "ids of the truth alone": (
+        TWO,
+        {"scores": "a\n2\n", "truth": "instance,a\n1,1\n"},
+        "truth.csv has ids in column 'instance', and scores.csv has none: give them in both files",
+    ),
+    "a label with a word of the library": (
+        TWO,
+        {"scores": "y_score\n1\n", "truth": "b\n1\n"},
+        "missing from the scores: 'b'; missing from the truth: 'y_score'",
+    ),
     "no file": (["tune", "x.csv", "--truth-file", "truth.csv"], {}, "no file or folder x.csv"),
     "no label at all": (TWO, {"scores": "instance\n1\n"}, "scores.csv has no column of a label"),
     "a ragged file": (TWO, {"scores": "a,b\n1\n"}, "scores.csv cannot be read as CSV"),
@@ -216,9 +230,52 @@ def test_columns_that_no_threshold_knows_are_named(files):
     assert "missing from the thresholds: 'more'" in shown.stderr
 
 
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("option", ["--only-predicted", "--binary"])
-def test_options_of_long_tables_are_refused(option):
-    shown = run("decide", "scores.csv", "--wide", option, "--out", "d.csv")
+def test_columns_that_no_threshold_knows_may_be_left_alone(files):
+    truth, scores = files
+    tuned = hm.tune(truth, scores)
+    tuned.save("t.json")
+    scores.insert(1, "more", 1e300)
+    scores.to_csv("scores.csv", index=False)
+    assert run("apply", "t.json", "scores.csv", "--unknown=never", "--out", "p.csv").exit_code == 0
+    written = pd.read_csv("p.csv")
+    assert written.columns.tolist() == scores.columns.tolist()
+    assert not written.pop("more").any()
+    np.testing.assert_array_equal(written, tuned.predict(scores[LABELS]))
+    shown = run("apply", "t.json", "scores.csv", "--unknown=maybe", "--out", "q.csv")
+    assert "--unknown must be error or never; got 'maybe'" in shown.stderr
+
+
+def test_names_in_capitals_tell_the_format_too(files):
+    truth, scores = files
+    scores.to_csv("S.TSV", sep="\t", index=False)
+    truth.to_csv("T.Tsv", sep="\t", index=False)
+    told = json.loads(run("tune", "S.TSV", "--truth-file", "T.Tsv", "--json").stdout)
+    assert told["score"] == hm.tune(truth, scores).score
+
+
+COLUMN_OF_LONG = ["--label=label", "--score=score"]
+REFUSED = {
+    "tune": [*COLUMN_OF_LONG, "--truth=truth", "--trust-rows", "--binary", "--n-instances=9"],
+    "assess": [*COLUMN_OF_LONG, "--truth=truth", "--check-duplicates", "--n-instances=9"],
+    "diagnose": [*COLUMN_OF_LONG, "--truth=truth", "--trust-rows", "--binary"],
+    "apply": [*COLUMN_OF_LONG, "--prediction=yes", "--only-predicted"],
+    "decide": [*COLUMN_OF_LONG, "--prediction=yes", "--only-predicted", "--binary"],
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [(command, option) for command, options in REFUSED.items() for option in options],
+)
+def test_options_of_long_tables_are_refused(files, command, option):
+    hm.tune(*files).save("t.json")
+    words = {
+        "apply": ["t.json", "scores.csv", "--id=doc", "--wide", "--out=p.csv"],
+        "decide": ["scores.csv", "--id=doc", "--wide", "--out=d.csv"],
+    }.get(command, ["scores.csv", "--truth-file=truth.csv", "--id=doc"])
+    shown = run(command, *words, option)
     assert shown.exit_code == 2
-    assert f"{option} is for long tables, and this one is wide" in shown.stderr
+    name = option.partition("=")[0]
+    told = {"--score": {"decide": "--probability"}.get(command, "--score")}.get(name, name)
+    assert told in shown.stderr
+    assert "is for long tables, and " in shown.stderr

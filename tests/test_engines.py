@@ -159,6 +159,12 @@ def test_decisions_are_those_of_one_table(make, matrix):
     assert predicted(found) == predicted(wanted)
 
 
+def test_partitions_without_rows_have_no_decisions(make):
+    table = pa.table({"instance": [1, 1], "label": ["a", "b"], "probability": [0.9, 0.2]})
+    found = hm.decide_table(make(table, [0, 1, 0, 0]), average="samples").predictions
+    assert predicted(found) == [(1, "a", 1), (1, "b", 0)]
+
+
 def test_what_is_wrong_is_said_with_its_row(make, matrix):
     table = matrix.table()
     truth = table["truth"].to_numpy().copy()

@@ -312,3 +312,27 @@ def test_where_nothing_can_be_written_is_known_before(tmp_path, predict, name, e
     with pytest.raises(error, match=message):
         predict("no.parquet", tmp_path / name)
     assert os.listdir(tmp_path) == ["folder.parquet"]
+
+
+def test_coded_columns_go_to_arrow_files_of_several_batches(tmp_path):
+    coded = TABLE.set_column(1, "label", TABLE["label"].dictionary_encode())
+    source = tmp_path / "coded.parquet"
+    pq.write_table(coded, source, row_group_size=7)
+    out = tmp_path / "out.arrow"
+    hm.apply_table(hm.tune_table(TABLE), source, out)
+    found = pa.ipc.open_file(out).read_all()
+    assert found["label"].to_pylist() == TABLE["label"].to_pylist()
+
+
+def test_small_batches_become_large_row_groups(tmp_path):
+    source, out = tmp_path / "small.parquet", tmp_path / "out.parquet"
+    pq.write_table(TABLE, source, row_group_size=2)
+    hm.apply_table(hm.tune_table(TABLE), source, out)
+    assert pq.ParquetFile(out).num_row_groups == 1
+
+
+def test_stored_zeros_come_before_absent_pairs():
+    table = pa.table({"instance": [1, 2, 2], "label": ["b", "a", "b"], "probability": [0.0] * 3})
+    found = hm.decide_table(table, average="samples", min_k=1)
+    assert found.predictions["predicted"].to_pylist() == [1, 1, 0]
+    assert found.expected_score == 0.0

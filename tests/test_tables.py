@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -113,6 +113,8 @@ def test_every_label_gets_the_best_of_all_its_cuts(long, metric, zero_division, 
 @half
 @given(long_tables(missing=True), EXACT, zero_divisions)
 def test_one_threshold_is_the_best_cut_of_all_rows(long, metric, zero_division):
+    complete = len(long.rows) == len(long.instances) * len(long.labels)
+    assume(complete or metric != "accuracy")  # which must know how many pairs there are
     how = {"metric": metric, "zero_division": zero_division, **options_of(long)}
     best = naive.sweep([row for _, *row in long.rows], metric, zero_division)
     found = hm.tune_table(long.table, average="micro", per_label=False, **how)
@@ -493,7 +495,7 @@ def test_of_how_many_rows_may_be_unknown(tmp_path, form):
     told = []
     source = form(LONG.table, tmp_path)
     t = hm.tune_table(source, progress=lambda *now: told.append(now))
-    assert told[-1] == (2 * LONG.table.num_rows, 0)
+    assert told[-1] == (3 * LONG.table.num_rows, 0)  # once for duplicates: its rows do not rise
     hm.apply_table(t, source, progress=lambda *now: told.append(now))
     assert told[-1] == (LONG.table.num_rows, 0)
 
@@ -504,3 +506,12 @@ def test_progress_of_applying_ends_at_all_rows(tmp_path):
     path = parquet_file(LONG.table, tmp_path)
     hm.apply_table(t, path, tmp_path / "out.csv", progress=lambda *now: told.append(now))
     assert told[-1] == (LONG.table.num_rows, LONG.table.num_rows)
+
+
+def test_a_dictionary_may_hold_a_label_twice():
+    labels = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, 1, 2]), ["a", "a", "b"])
+    table = pa.table(
+        {"label": labels, "score": [0.9, 0.8, 0.2, 0.1, 0.7], "truth": [1, 1, 0, 0, 1]}
+    )
+    found = hm.tune_table(table)
+    assert (found.labels, found.score) == (("a", "b"), 1.0)

@@ -39,6 +39,10 @@ class Progress:
         if self._tell is not None:
             self._tell(self._done, self._total)
 
+    def expect(self, more: int) -> None:
+        """There is more to do than was known."""
+        self._total += more
+
     def __enter__(self) -> "Progress":
         begin = getattr(self._tell, "begin", None)  # of a bar that says what is counted
         if begin is not None:

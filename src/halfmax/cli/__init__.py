@@ -2,12 +2,15 @@
 
 from typing import Annotated
 
-import typer
+try:
+    import typer
 
-from halfmax import __version__
-from halfmax.cli import labelled, paper, predicting
-from halfmax.cli.options import Debug, flag
-from halfmax.cli.running import EXIT_CODES, OneLineErrors, running
+    from halfmax import __version__
+    from halfmax.cli import labelled, paper, predicting
+    from halfmax.cli.options import Debug, flag
+    from halfmax.cli.running import EXIT_CODES, OneLineErrors, running
+except KeyboardInterrupt:  # so early, there is nothing to say and nothing to clean up
+    raise SystemExit(130) from None
 
 app = typer.Typer(
     name="halfmax",

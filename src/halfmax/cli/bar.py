@@ -1,6 +1,7 @@
 """A progress bar on stderr for what takes longer than a second, if somebody is there to see it."""
 
 import sys
+from collections.abc import Callable
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,11 @@ class Bar:
     """A function of (done, total) that draws; `begin` says what is being counted.
 
     It shows nothing where stderr is no terminal, and nothing of what is over within a second.
+    Whenever it is called it calls `check` first, which may raise.
     """
 
-    def __init__(self, what: str, shown: bool = True) -> None:
+    def __init__(self, what: str, check: Callable[[], None], shown: bool = True) -> None:
+        self._check = check
         self._drawn: Progress | None = None
         if shown and sys.stderr is not None and sys.stderr.isatty():
             self._drawn = _drawing()
@@ -46,6 +49,7 @@ class Bar:
 
     def __call__(self, done: int, total: int) -> None:
         """So many of so many are done; a total of 0 is not known."""
+        self._check()
         if self._drawn is None:
             return
         if total != self._total:

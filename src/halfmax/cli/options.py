@@ -1,5 +1,6 @@
 """Options that commands share: their names, help and completion."""
 
+from collections.abc import Container
 from typing import Annotated, Any
 
 import typer
@@ -34,12 +35,29 @@ def complete_guard(incomplete: str) -> list[str]:
 
 def complete_format(incomplete: str) -> list[str]:
     """Names of formats that go through a pipe."""
-    return [name for name in ("csv", "arrow") if name.startswith(incomplete)]
+    from halfmax.cli.streams import FORMATS
+
+    return [name for name in FORMATS if name.startswith(incomplete)]
 
 
 def complete_unknown(incomplete: str) -> list[str]:
     """What can happen to labels without a threshold."""
-    return [name for name in ("error", "never") if name.startswith(incomplete)]
+    from halfmax.tables.applying import UNKNOWN
+
+    return [name for name in UNKNOWN if name.startswith(incomplete)]
+
+
+def refuse_given(context: typer.Context, names: Container[str], why: str) -> None:
+    """Refuse options that mean nothing here, if they were given."""
+    for option in context.command.params:
+        if option.name in names and was_given(context, option.name):
+            raise ValueError(f"{'/'.join([option.opts[0], *option.secondary_opts])} {why}")
+
+
+def was_given(context: typer.Context, name: str) -> bool:
+    """Whether an option stands on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _column(name: str, words: str, *more: str) -> Any:
@@ -59,14 +77,15 @@ Sources = Annotated[
     typer.Argument(
         metavar="FILES",
         help="Files, folders or globs of Parquet, Arrow or CSV, with a row for each instance and "
-        "label; - is standard input.",
+        "label; - is standard input: Parquet, Arrow, or CSV, as it is or packed by gzip, bzip2 or "
+        "zstd.",
         show_default=False,
     ),
 ]
 Label = Annotated[str, _column("--label", "Which label a row is about.")]
 Score = Annotated[str, _column("--score", "Higher means more likely.")]
 Truth = Annotated[str, _column("--truth", "0/1 or bool.")]
-Weight = Annotated[str | None, _column("--weight", "A weight for each instance.")]
+Weight = Annotated[str | None, _column("--weight", "A weight for each row.")]
 Instance = Annotated[
     str | None,
     _column("--instance", "The instance's id; 'instance' is used if it is there.", "--id"),

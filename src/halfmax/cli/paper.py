@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from halfmax.cli.options import Debug, Quiet
+from halfmax.cli.options import Debug, Quiet, was_given
 from halfmax.cli.running import running
 from halfmax.studies import PARTS, RUNS
 
@@ -36,8 +36,7 @@ def everything(
         _reproduce(PARTS, out, runs, seed, quiet, debug)
         return
     for name in context.params:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
+        if was_given(context, name):
             with running():
                 raise ValueError(
                     f"--{name} must come after {part!r}: reproduce {part} --{name} ..."

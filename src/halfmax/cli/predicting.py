@@ -30,6 +30,7 @@ Unknown = Annotated[
         rich_help_panel="Output",
     ),
 ]
+_OF_LONG = ("label", "score", "probability", "prediction", "only_predicted", "binary")
 
 
 class Made(NamedTuple):
@@ -50,6 +51,7 @@ class Target(NamedTuple):
 
 
 def apply(
+    context: typer.Context,
     thresholds: File,
     sources: o.Sources,
     out: o.Out,
@@ -74,8 +76,9 @@ def apply(
         with incoming([thresholds, *sources], run) as (file, *paths):
             tuned = hm.Thresholds.load(file)
             if wide or _looks_wide(tuned, paths, label):
-                _refuse_of_wide(only_predicted=only_predicted)
-                return _apply_wide(tuned, _one_wide(paths, instance, run), path, force)
+                _refuse_of_wide(context)
+                return _apply_wide(tuned, _one_wide(paths, instance), path, unknown)
+            o.refuse_given(context, ["instance"], "is for wide tables, and this one is long")
             written = hm.apply_table(
                 tuned,
                 paths,
@@ -85,7 +88,6 @@ def apply(
                 prediction=prediction,
                 only_predicted=only_predicted,
                 unknown=unknown,
-                overwrite=force,
                 progress=bar,
             )
             return Made(written.rows, written.predicted)
@@ -95,6 +97,7 @@ def apply(
 
 
 def decide(
+    context: typer.Context,
     sources: o.Sources,
     out: o.Out,
     average: o.Average = "macro",
@@ -124,9 +127,8 @@ def decide(
 
         with incoming(sources, run) as paths:
             if wide:
-                _refuse_of_wide(only_predicted=only_predicted, binary=binary)
-                given = _one_wide(paths, instance, run)
-                return _decide_wide(given, path, force, progress=bar, **goal)
+                _refuse_of_wide(context)
+                return _decide_wide(_one_wide(paths, instance), path, progress=bar, **goal)
             made: Any = hm.decide_table(
                 paths,
                 path,
@@ -135,7 +137,6 @@ def decide(
                 probability=probability,
                 prediction=prediction,
                 only_predicted=only_predicted,
-                overwrite=force,
                 progress=bar,
                 **goal,
             )
@@ -149,7 +150,7 @@ def _write(name: str, make: Callable[[Run, Bar, str], Made], run: Run, to: Targe
     """Make predictions in a file that appears when it is whole, then say what was made."""
     refuse_two_outputs(to.out, to.as_json)
     ending = check_table_out(to.out, to.form, to.force)
-    with outgoing(to.out, ending, run) as path, run.working(f"{name}: reading") as bar:
+    with outgoing(to.out, ending, to.force, run) as path, run.working(f"{name}: reading") as bar:
         made = make(run, bar, path)
     report(name, made, run, to.as_json, to.out)
 
@@ -164,37 +165,50 @@ def _looks_wide(tuned: "Thresholds", paths: list[str], label: str) -> bool:
     return label not in names and names.issuperset(map(str, tuned.labels))
 
 
-def _one_wide(paths: list[str], instance: str | None, run: Run) -> "Wide":
-    from halfmax.cli.wide import NAMES, read_wide
+def _one_wide(paths: list[str], instance: str | None) -> "Wide":
+    from halfmax.cli.wide import read_wide
 
     if len(paths) > 1:
         raise ValueError(f"a wide table must be one file; got {len(paths):,}")
-    found = read_wide(paths[0], instance)
-    run.names |= NAMES
-    return found
+    return read_wide(paths[0], instance)
 
 
-def _refuse_of_wide(**given: bool) -> None:
-    for name, wanted in given.items():
-        if wanted:
-            raise ValueError(f"--{name.replace('_', '-')} is for long tables, and this one is wide")
+def _refuse_of_wide(context: typer.Context) -> None:
+    o.refuse_given(context, _OF_LONG, "is for long tables, and this one is wide")
 
 
-def _apply_wide(tuned: "Thresholds", scores: "Wide", path: str, force: bool) -> Made:
+def _apply_wide(tuned: "Thresholds", scores: "Wide", path: str, unknown: str) -> Made:
     from halfmax.cli.wide import write_wide
+    from halfmax.tables.applying import UNKNOWN
 
+    if unknown not in UNKNOWN:
+        raise ValueError(f"--unknown must be {' or '.join(UNKNOWN)}; got {unknown!r}")
     if tuned.labels is not None:  # columns have names, where labels may be numbers
         tuned = replace(tuned, labels=tuple(map(str, tuned.labels)))
+        if unknown == "never":
+            tuned = _with_strangers(tuned, scores.labels.column_names)
     predictions = tuned.predict(scores.labels)
-    write_wide(scores.with_ids(predictions), path, force)
+    write_wide(scores.with_ids(predictions), path)
     predicted = sum(int(column.to_numpy().sum()) for column in predictions.columns)
     return Made(scores.rows, predicted)
 
 
-def _decide_wide(given: "Wide", path: str, force: bool, **wanted: Any) -> Made:
+def _with_strangers(tuned: "Thresholds", names: list[str]) -> "Thresholds":
+    """Thresholds that no score reaches for the other columns."""
+    import numpy as np
+
+    known = dict.fromkeys(tuned.labels or ())
+    strangers = [name for name in names if name not in known]
+    never = np.full(len(strangers), np.inf)
+    return replace(
+        tuned, labels=(*known, *strangers), thresholds=np.append(tuned.thresholds, never)
+    )
+
+
+def _decide_wide(given: "Wide", path: str, **wanted: Any) -> Made:
     import halfmax as hm
     from halfmax.cli.wide import write_wide
 
     decision = hm.decide(given.labels, **wanted)
-    write_wide(given.with_ids(decision.predictions), path, force)
+    write_wide(given.with_ids(decision.predictions), path)
     return Made(given.rows, int(decision.counts.sum()), decision)

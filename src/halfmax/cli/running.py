@@ -8,7 +8,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -17,14 +17,15 @@ from typer.core import TyperGroup
 
 from halfmax.cli.bar import Bar
 
-FAILED, WRONG_INPUT, INTERRUPTED, NO_READER, TERMINATED = 1, 2, 130, 141, 143
+FAILED, WRONG_INPUT, INTERRUPTED, NO_READER, BY_SIGNAL = 1, 2, 130, 141, 128
 EXIT_CODES = (
     "0 all is well, 2 wrong input or usage, 1 an unexpected error, 130 stopped by Ctrl-C, "
-    "141 nobody reads the output, 143 ended by SIGTERM"
+    "141 nobody reads the output, 143 ended by SIGTERM, 129 by SIGHUP"
 )
 
 _WRONG = (ValueError, TypeError, OSError, ImportError)
 _NOT_THE_INPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # the disk is full, or broken
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # not every system has the last
 _UsageError: Any = typer.BadParameter.__bases__[0]  # of the click that typer brings along
 
 # What the library calls its arguments, and what they are called here.
@@ -34,8 +35,13 @@ _ARGUMENT = re.compile(
 )
 _COLUMN = re.compile(r"\b(instance|label|prediction|probability|score|truth|weight)=\.\.\.")
 _CHOICE = re.compile(r"\b(average|guard|metric)='(\w+)'")
+# Arrays, of wide files; in quotes it is a label, and with more around it the name of a file.
+_ARRAY = re.compile(r"(?<![^\s(])(y_true|y_score|y_prob)(?=[\s\[,;:)]|$)")
+_ARRAYS = {"y_true": "the truth", "y_score": "the scores", "y_prob": "the probabilities"}
 _SPELLINGS = {
     "--n-resamples": "--resamples",
+    "--guard must be None, ": "--guard must be ",
+    ", or a Metric object": "",
     "or use label=None for one classifier": "or use --binary for one classifier; --help tells of "
     "files with a column for each label",
     "label=None": "--binary",
@@ -82,6 +88,17 @@ class Run:
         self.quiet = quiet
         self.warnings: list[str] = []
         self.names: dict[str, str] = {}  # of files that the caller does not know
+        self.asked: int | None = None  # to stop, by the signal of that number
+
+    def stop(self, number: int, *_: object) -> None:
+        """Handle a signal: unwind the stack, so that temporary files go."""
+        self.asked = number
+        self.stop_if_asked()
+
+    def stop_if_asked(self) -> None:
+        """Stop now if what the signal raised was swallowed, as in imports that pyarrow makes."""
+        if self.asked is not None:
+            raise KeyboardInterrupt
 
     @contextmanager
     def working(self, what: str) -> Iterator[Bar]:
@@ -91,8 +108,9 @@ class Run:
 
             warnings.simplefilter("always", HalfmaxWarning)
             try:
-                with Bar(what, shown=not self.quiet) as bar:
+                with Bar(what, self.stop_if_asked, shown=not self.quiet) as bar:
                     yield bar
+                    self.stop_if_asked()
             finally:
                 self.warnings += dict.fromkeys(self.reworded(str(w.message)) for w in caught)
                 for warning in self.warnings:
@@ -108,6 +126,7 @@ class Run:
 def respelled(text: str) -> str:
     """The library's words for its arguments as options."""
     text = _ARGUMENT.sub(lambda found: f"--{found[1].replace('_', '-')}", text)
+    text = _ARRAY.sub(lambda found: _ARRAYS[found[1]], text)
     text = _CHOICE.sub(r"--\1 \2", _COLUMN.sub(r"--\1", text))
     for ours, theirs in _SPELLINGS.items():
         text = text.replace(ours, theirs)
@@ -125,19 +144,22 @@ def running(quiet: bool = False, debug: bool = False) -> Iterator[Run]:
     """What goes wrong is one line on stderr and an exit code; with `debug`, the traceback too."""
     run = Run(quiet)
     try:
-        with _cleaned_up_when_terminated():
+        with _heard(run.stop):
             yield run
+            run.stop_if_asked()
             if sys.stdout is not None:
                 sys.stdout.flush()
     except (typer.Exit, SystemExit):
         raise
     except BaseException as error:
-        code = _exit_code(error)
+        code = _exit_code(error) if run.asked is None else BY_SIGNAL + run.asked
         if debug:
             traceback.print_exc()
-        if code == NO_READER:
+        if isinstance(error, BrokenPipeError):
             _let_go_of_stdout()
-        else:
+        if code == INTERRUPTED:
+            print("halfmax: stopped", file=sys.stderr)
+        elif run.asked is None and code != NO_READER:
             print(f"halfmax: {_told(error, run)}", file=sys.stderr)
         raise typer.Exit(code) from None
 
@@ -153,8 +175,6 @@ def _exit_code(error: BaseException) -> int:
 
 
 def _told(error: BaseException, run: Run) -> str:
-    if isinstance(error, KeyboardInterrupt):
-        return "stopped"
     if isinstance(error, OSError) and error.strerror and error.filename:
         return run.reworded(f"{error.filename}: {error.strerror}")
     if isinstance(error, _WRONG):
@@ -172,13 +192,20 @@ def _let_go_of_stdout() -> None:
 
 
 @contextmanager
-def _cleaned_up_when_terminated() -> Iterator[None]:
-    """SIGTERM, as of timeout(1), unwinds the stack, so that temporary files go."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+def _heard(stop: Callable[..., None]) -> Iterator[None]:
+    """Signals that end a process, also of timeout(1) and of a terminal that closes, call `stop`.
+
+    One that is ignored stays so, as SIGHUP below nohup(1).
+    """
+    before: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+        before = {number: signal.getsignal(number) for number in numbers}
+    heard = [number for number, old in before.items() if old not in (signal.SIG_IGN, None)]
+    for number in heard:
+        signal.signal(number, stop)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number in heard:
+            signal.signal(number, before[number])

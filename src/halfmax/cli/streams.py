@@ -4,7 +4,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from halfmax.cli.running import Run
@@ -53,14 +53,15 @@ def _keep_standard_input(folder: str) -> str:
 
 
 def check_table_out(out: str, form: str | None, force: bool) -> str:
-    """Refuse what cannot be written before the long work; gives the ending of a piped file."""
+    """Refuse what cannot be written before the long work; gives the ending of the file's name."""
     if out != STANDARD:
         from halfmax.tables.writing import check_output
 
         if form is not None:
             raise ValueError("--format is for --out -; of a file its name tells the format")
         check_output(out, force)
-        return ""
+        _, *endings = Path(out).name.split(".")
+        return f".{'.'.join(endings[-2:])}"
     if form not in (None, *FORMATS):
         raise ValueError(f"--format must be csv or arrow; got {form!r}")
     if form == "arrow" and sys.stdout.isatty():
@@ -69,15 +70,30 @@ def check_table_out(out: str, form: str | None, force: bool) -> str:
 
 
 @contextmanager
-def outgoing(out: str, ending: str, run: Run) -> Iterator[str]:
-    """Where to write: the file itself, or one whose content is piped when it is whole."""
-    if out != STANDARD:
-        yield out
-        return
+def outgoing(out: str, ending: str, force: bool, run: Run) -> Iterator[str]:
+    """Where to write: a file that is piped or takes its place when it is whole and still wanted."""
+    with _piped() if out == STANDARD else _beside(out, force) as part:
+        named = part.with_name(part.name + ending)
+        run.names[str(named)] = "standard output" if out == STANDARD else out
+        try:
+            yield str(named)
+            run.stop_if_asked()
+            named.replace(part)
+        finally:
+            named.unlink(missing_ok=True)
+
+
+def _beside(out: str, force: bool) -> AbstractContextManager[Path]:
+    from halfmax._files import whole_file
+
+    return whole_file(out, overwrite=force)
+
+
+@contextmanager
+def _piped() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="halfmax.") as folder:
-        part = Path(folder, f"stdout{ending}")
-        run.names[str(part)] = "standard output"
-        yield str(part)
+        part = Path(folder, "stdout")
+        yield part
         with part.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer, _BYTES_AT_ONCE)
         sys.stdout.buffer.flush()

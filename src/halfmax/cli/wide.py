@@ -1,7 +1,6 @@
 """Wide files: a column for each label, a row for each instance."""
 
 import re
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -9,11 +8,10 @@ import pyarrow.compute as pc
 
 from halfmax._errors import spell_out
 from halfmax.tables.columns import Columns
-from halfmax.tables.files import CSV, format_of, open_files
+from halfmax.tables.files import CSV, delimiter_of, format_of, open_files
 from halfmax.tables.writing import table_file
 
 INSTANCE = "instance"
-NAMES = {"y_true": "the truth", "y_score": "the scores", "y_prob": "the probabilities"}
 _OF_PANDAS = re.compile(r"__index_level_\d+__")  # row numbers that it writes beside the columns
 
 
@@ -77,7 +75,7 @@ def _read_csv(path: str, instance: str) -> pa.Table:
     try:
         return csv.read_csv(
             pa.input_stream(path, compression="detect"),
-            parse_options=csv.ParseOptions(delimiter="\t" if ".tsv" in Path(path).name else ","),
+            parse_options=csv.ParseOptions(delimiter=delimiter_of(path)),
             convert_options=csv.ConvertOptions(
                 column_types={instance: pa.string()}, null_values=[""], strings_can_be_null=True
             ),
@@ -100,10 +98,11 @@ def _check_numbers(labels: pa.Table, path: str) -> None:
 
 
 def in_order_of(scores: Wide, truth: Wide) -> Wide:
-    """The truth with its rows in the order of the scores, by their ids if both have them."""
-    if scores.instances is None or truth.instances is None:
+    """The truth with its rows in the order of the scores, by their ids if they have them."""
+    if scores.instances is None and truth.instances is None:
         _check_size(scores, truth)
         return truth
+    _check_both_have_ids(scores, truth)
     wanted, given = _ids(scores), _ids(truth)
     where = pc.index_in(wanted, value_set=given)
     _check_all_there(wanted, where, truth, scores)
@@ -118,6 +117,15 @@ def _check_size(scores: Wide, truth: Wide) -> None:
             f"rows are matched by place, so both files must have as many: {scores.path} has "
             f"{scores.rows:,} and {truth.path} {truth.rows:,}; --id names a column to match by"
         )
+
+
+def _check_both_have_ids(scores: Wide, truth: Wide) -> None:
+    for file, other in ((scores, truth), (truth, scores)):
+        if file.instances is None:
+            raise ValueError(
+                f"{other.path} has ids in column {other.instance!r}, and {file.path} has none: "
+                "give them in both files, or remove them from both to match rows by place"
+            )
 
 
 def _ids(file: Wide) -> pa.Array:
@@ -144,8 +152,8 @@ def _check_all_there(ids: pa.Array, where: pa.Array, here: Wide, other: Wide) ->
         )
 
 
-def write_wide(table: pa.Table, path: str, force: bool) -> None:
+def write_wide(table: pa.Table, path: str) -> None:
     """Write a table in the format that the name tells."""
-    with table_file(path, table.schema, force) as writer:
+    with table_file(path, table.schema, overwrite=False) as writer:
         for batch in table.to_batches():
             writer.write_batch(batch)

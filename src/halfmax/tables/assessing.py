@@ -25,6 +25,7 @@ from halfmax.tables.tuning import (
     choose_in_place,
     needs_rows,
     open_labelled,
+    refuse_n_instances,
     whole_matrix,
 )
 from halfmax.tables.work import KeepWhatCounts
@@ -47,6 +48,7 @@ def assess_table(
     per_label: bool = True,
     guard: str | None = None,
     zero_division: float = 0.0,
+    n_instances: int | None = None,
     check_duplicates: bool | None = None,
     progress: Wanted = None,
 ) -> Assessment:
@@ -57,7 +59,7 @@ def assess_table(
     source, label, score, truth, metric, average, instance, weight
         As `tune_table` takes them. Labels of one instance vary together, so the column of instances
         must be there, unless ``label=None``.
-    per_label, guard, zero_division, check_duplicates
+    per_label, guard, zero_division, n_instances, check_duplicates
         As `tune_table` takes them.
     n_resamples, level, seed, progress
         As `assess` takes them.
@@ -74,7 +76,8 @@ def assess_table(
     average = check_how_averaged(label, average, per_label, objective, wanted)
     opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)
     if _is_quick(opened, average, per_label, objective, wanted):
-        return _assess_in_place(opened, average, objective, how)
+        return _assess_in_place(opened, average, objective, n_instances, how)
+    refuse_n_instances(n_instances)
     data = whole_matrix(opened, progress)
     return tune_and_assess(data, average, per_label, objective, wanted, how)
 
@@ -116,14 +119,17 @@ def _is_quick(
     return assessing_labels.can_judge(nothing, average, per_label, objective, guard)
 
 
-def _assess_in_place(opened: Opened, average: str, objective: Objective, how: How) -> Assessment:
+def _assess_in_place(
+    opened: Opened, average: str, objective: Objective, n_instances: int | None, how: How
+) -> Assessment:
     one_classifier = opened.columns.label is None
     if not one_classifier and opened.columns.instance is None:
         raise ValueError(
             "labels of one instance vary together, so instances must be known: name their column "
             "with instance=..."
         )
-    choice, tuned = choose_in_place(opened, average, True, objective, None, how["progress"])
+    what = opened, average, True, objective, n_instances
+    choice, tuned = choose_in_place(*what, how["progress"])
     data = _no_rows(True, 1) if one_classifier else _rows_that_count(opened, tuned)
     case = Case(data, average, True, objective, None, tuned, **how, stairs=choice.stairs)
     return Assessment.of(case, assessing_labels.judge(case))

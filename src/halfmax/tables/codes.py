@@ -37,7 +37,7 @@ class LabelCodes:
         codes = self._look_up(names)
         if codes.null_count:
             with self._lock:  # another thread may just have added some of them
-                new = names.filter(pc.is_null(self._look_up(names)))
+                new = names.filter(pc.is_null(self._look_up(names))).unique()
                 known = names[:0] if self._known is None else self._known
                 self._known = pa.concat_arrays([known, new])
             codes = self._look_up(names)

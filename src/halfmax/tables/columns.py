@@ -83,6 +83,11 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    """The same columns, none of them dictionary-encoded."""
+    return pa.schema([(field.name, plain_type(field.type)) for field in schema])
+
+
 def kind_of_id(kind: pa.DataType) -> str | None:
     """Text or integers, or None: neither can be an id."""
     kind = plain_type(kind)

@@ -86,6 +86,7 @@ class DaskTable:
             DaskTable(chosen).schema,
             meta=work.schema.empty_table().to_pandas(),
             enforce_metadata=False,
+            clear_divisions=True,  # the index does not come along
         )
 
 

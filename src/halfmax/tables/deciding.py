@@ -22,7 +22,7 @@ from halfmax.tables.matrix import Pairs, read_pairs
 from halfmax.tables.opening import find_engine
 from halfmax.tables.rows import Rows, check_probabilities
 from halfmax.tables.sources import Table, is_duckdb, open_table
-from halfmax.tables.work import Batches, with_prediction
+from halfmax.tables.work import Batches, with_new_field, with_prediction
 from halfmax.tables.writing import check_output
 
 Array = npt.NDArray[Any]
@@ -127,7 +127,7 @@ def decide_table(
     table = _open(source, instance, label, probability)
     new.check(table.schema)
     decision, predicted, sizes = _decide(table, rule, progress)
-    schema = table.schema.append(pa.field(prediction, pa.int8()))
+    schema = with_new_field(table.schema, prediction)
     rows_before = np.append(0, np.cumsum(sizes))
     only = new.for_table(table).only_predicted
 
@@ -157,8 +157,11 @@ def _columns(
 def _open(source: Any, instance: str, label: str | None, probability: str | None) -> Table:
     if is_duckdb(source):  # computed anew, its rows might come in another order
         source = source.to_arrow_table()
-    names = open_table(source, Columns(None, None), whole=True).schema.names
-    return open_table(source, _columns(names, instance, label, probability), whole=True)
+    table = open_table(source, Columns(None, None), whole=True)
+    columns = _columns(table.schema.names, instance, label, probability)
+    if table.is_file:  # which is read with regard to what its columns mean
+        return open_table(source, columns, whole=True)
+    return replace(table, columns=columns.found_in(table.schema, "the table"))
 
 
 def _decide(table: Table, rule: Rule, progress: Wanted) -> tuple[Decision, Array, list[int]]:
@@ -175,10 +178,8 @@ def _decide(table: Table, rule: Rule, progress: Wanted) -> tuple[Decision, Array
         decision = decide_matrix(Matrix(pairs.scores, None, None), *how, progress=progress)
         return decision, decision.predictions == 1, pairs.sizes
     stored = pairs.stored(table)
-    values = sparse.csr_array(
-        (pairs.scores[stored.data], stored.indices, stored.indptr), pairs.shape
-    )
-    decision = decide_matrix(Matrix(values, pairs.labels, None), *how, progress=progress)
+    stored.data = pairs.scores[stored.data]
+    decision = decide_matrix(Matrix(stored, pairs.labels, None), *how, progress=progress)
     predicted = _in_table(decision.predictions, pairs, rule)
     if rule.average == "samples":
         decision = replace(decision, labels=tuple(pairs.instances))
@@ -186,19 +187,42 @@ def _decide(table: Table, rule: Rule, progress: Wanted) -> tuple[Decision, Array
 
 
 def _in_table(predictions: Any, pairs: Pairs, rule: Rule) -> Array:
-    """Which rows of the table are predicted; a prediction without a row is an error."""
+    """Which rows of the table are predicted.
+
+    Where `min_k` asks for pairs that cannot be true, those that have a row come first.
+    """
     places = sparse.coo_array(predictions)
     width = len(pairs.labels)
     chosen = np.sort(places.row.astype(np.int64) * width + places.col)
     own = pairs.rows * width + pairs.columns
-    at = np.minimum(np.searchsorted(chosen, own), max(len(chosen) - 1, 0))
-    found = chosen[at] == own if len(chosen) else np.zeros(len(own), np.bool_)
-    if found.sum() < len(chosen):
+    found = np.isin(own, chosen, assume_unique=True)
+    absent = np.setdiff1d(chosen, own, assume_unique=True)
+    if len(absent):
+        _take_instead(absent, own, found, width, rule)
+    return found
+
+
+def _take_instead(absent: Array, own: Array, found: Array, width: int, rule: Rule) -> None:
+    """For each prediction without a row, another row of its batch that is not predicted yet."""
+    free = np.flatnonzero(~found)
+    wanted, batch = (_batches(keys, width, rule.average) for keys in (absent, own[free]))
+    order = np.argsort(batch, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order)) - np.searchsorted(batch[order], batch[order])
+    taken = rank < np.bincount(wanted, minlength=int(batch.max(initial=0)) + 1)[batch]
+    found[free[taken]] = True
+    if taken.sum() < len(absent):
         raise ValueError(
             f"min_k={rule.min_k} asks for more predictions than some batch has rows in the table: "
             "lower it, or list the pairs that may be predicted"
         )
-    return found
+
+
+def _batches(keys: Array, width: int, average: str) -> Array:
+    """The batch of each pair: its instance, its label, or the one that there is."""
+    if average == "micro":
+        return np.zeros_like(keys)
+    return keys // width if average == "samples" else keys % width
 
 
 def _in_engine(engine: Engine, columns: Columns, rule: Rule, new: NewColumn) -> Any:
@@ -228,11 +252,11 @@ class DecideParts:
 
     @property
     def schema(self) -> pa.Schema:
-        return self.given.append(pa.field(self.new.name, pa.int8()))
+        return with_new_field(self.given, self.new.name)
 
     def __call__(self, batches: Batches, part: str) -> Batches:  # noqa: ARG002
         """One partition."""
-        whole = pa.Table.from_batches(batches, None)
+        whole = pa.Table.from_batches(batches, self.given)
         if not whole.num_rows:
             return
         table = open_table(whole, self.roles, whole=True)

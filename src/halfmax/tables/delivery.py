@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from halfmax._progress import Progress, Wanted
 from halfmax._threads import map_blocks
+from halfmax.tables.files import ROWS_AT_ONCE, in_large_batches
 from halfmax.tables.sources import Table
 from halfmax.tables.writing import table_file
 
@@ -73,9 +74,9 @@ def deliver(
 
 
 def _in_order(table: Table, predict: Predicting, told: Progress) -> Iterator[pa.RecordBatch]:
-    """All batches; parts of known size, which is bounded, on all cores."""
+    """All batches; on all cores if the parts, of which some wait in memory, are known as small."""
     places = range(len(table.parts))
-    if table.rows is None:
+    if any(part.rows is None or part.rows > ROWS_AT_ONCE for part in table.parts):
         for place in places:
             for batch in predict(place):
                 told.advance(batch.num_rows)
@@ -91,10 +92,10 @@ def _write(
     batches: Iterator[pa.RecordBatch], schema: pa.Schema, new: NewColumn, out: Path, overwrite: bool
 ) -> Written:
     rows = predicted = 0
+    if new.only_predicted:
+        batches = (batch.filter(pc.equal(batch[new.name], 1)) for batch in batches)
     with table_file(out, schema, overwrite) as writer:
-        for batch in batches:
-            if new.only_predicted:
-                batch = batch.filter(pc.equal(batch[new.name], 1))
+        for batch in in_large_batches(batches):
             writer.write_batch(batch)
             rows += batch.num_rows
             predicted += pc.sum(batch[new.name]).as_py() or 0

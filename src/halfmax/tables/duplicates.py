@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from halfmax._jit import kernel
+from halfmax._progress import Progress
 from halfmax._threads import map_blocks
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.rows import Rows, plain, read_rows
@@ -24,8 +26,8 @@ from halfmax.tables.sources import Table
 
 Array = npt.NDArray[Any]
 
-_HELD = 1 << 25  # hashes in memory
-_PILES = 64  # of hashes on disk
+_HELD = 1 << 23  # hashes in memory
+_PILE_BITS = 8  # of a hash say which of the files on disk it goes to
 _SUSPECTS = 1000
 _LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
@@ -115,18 +117,22 @@ def _grown(seen: Risen, columns: Array) -> Risen:
     )
 
 
-def refuse_duplicates(table: Table) -> None:
+def refuse_duplicates(table: Table, told: Progress | None = None) -> None:
     """Raise an error that names two rows of the same pair, if there are any."""
     columns = replace(table.columns, score=None, truth=None, weight=None)
     table, codes = replace(table, columns=columns), LabelCodes()
-
-    def hashes_of(place: int) -> list[Array]:
-        return [_hashes(rows, codes) for rows in _rows(table, place)]
-
     with _Heap() as heap:
-        for part in map_blocks(hashes_of, range(len(table.parts))):
-            for hashes in part:
-                heap.add(hashes)
+
+        def pile_up(place: int) -> int:
+            size = 0
+            for rows in _rows(table, place):
+                heap.add(_hashes(rows, codes))
+                size += rows.size
+            return size
+
+        for size in map_blocks(pile_up, range(len(table.parts))):
+            if told is not None:
+                told.advance(size)
         suspects = heap.twice()
     if len(suspects):
         _refuse_equal_pairs(table, codes, suspects)
@@ -168,7 +174,7 @@ class _Heap:
 
     def __init__(self) -> None:
         self._held: list[Array] = []
-        self._size = 0
+        self._size, self._lock = 0, Lock()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> "_Heap":
@@ -179,35 +185,40 @@ class _Heap:
             self._folder.cleanup()
 
     def add(self, hashes: Array) -> None:
-        self._held.append(hashes)
-        self._size += len(hashes)
-        if self._size >= _HELD:
-            self._put_down()
+        with self._lock:
+            self._held.append(hashes)
+            self._size += len(hashes)
+            if self._size >= _HELD:
+                self._put_down()
 
     def twice(self) -> Array:
         """Some of the hashes that came more than once."""
         if self._folder is None:
-            return _equal_neighbours(self._held)[:_SUSPECTS]
+            return _equal_neighbours(self._taken())[:_SUSPECTS]
         self._put_down()
-        found = [np.empty(0, np.uint64)]
-        for pile in sorted(Path(self._folder.name).iterdir()):
-            found.append(_equal_neighbours([np.fromfile(pile, np.uint64)]))
+        piles = sorted(Path(self._folder.name).iterdir())
+        found = [_equal_neighbours(np.sort(np.fromfile(pile, np.uint64))) for pile in piles]
         return np.concatenate(found)[:_SUSPECTS]
+
+    def _taken(self) -> Array:
+        """All that is held, sorted, and held no longer."""
+        every = np.concatenate([np.empty(0, np.uint64), *self._held])
+        self._held, self._size = [], 0
+        every.sort()
+        return every
 
     def _put_down(self) -> None:
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="halfmax-")
-        every = np.sort(np.concatenate(self._held)) if self._held else np.empty(0, np.uint64)
-        limits = np.arange(1, _PILES, dtype=np.uint64) << np.uint64(64 - 6)
+        every = self._taken()
+        limits = np.arange(1, 1 << _PILE_BITS, dtype=np.uint64) << np.uint64(64 - _PILE_BITS)
         for pile, part in enumerate(np.split(every, np.searchsorted(every, limits))):
-            with (Path(self._folder.name) / f"{pile:02}").open("ab") as file:
-                file.write(part.tobytes())
-        self._held, self._size = [], 0
+            with (Path(self._folder.name) / f"{pile:03}").open("ab") as file:
+                file.write(part.data)
 
 
-def _equal_neighbours(hashes: list[Array]) -> Array:
-    every = np.sort(np.concatenate(hashes)) if hashes else np.empty(0, np.uint64)
-    repeated: Array = every[1:][every[1:] == every[:-1]]
+def _equal_neighbours(rising: Array) -> Array:
+    repeated: Array = rising[1:][rising[1:] == rising[:-1]]
     return repeated
 
 

@@ -13,6 +13,7 @@ from halfmax._errors import spell_out
 from halfmax.tables.columns import Columns
 
 ROWS_AT_ONCE = 1 << 20  # of a batch: it costs as much to look up 50,000 labels for fewer rows
+_BUFFER_BYTES = 1 << 20  # of a column that is read: the rest of a row group waits in its file
 PARQUET, ARROW, CSV = "Parquet", "Arrow IPC", "CSV"
 _SUFFIXES = {
     ".parquet": PARQUET,
@@ -24,6 +25,8 @@ _SUFFIXES = {
     ".csv": CSV,
     ".tsv": CSV,
 }
+_OTHER_DATA = ("", ".xz", ".zip", ".orc", ".avro", ".json", ".jsonl", ".ndjson", ".xlsx")
+_STREAM_ENDS = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")  # since Arrow 0.15, and before
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 
 
@@ -57,6 +60,12 @@ def format_of(path: str) -> str | None:
 def compression_of(path: str) -> str | None:
     """How a file of that name is compressed."""
     return _COMPRESSED.get(Path(path).suffix.lower())
+
+
+def delimiter_of(path: str) -> str:
+    """What stands between the cells of a CSV file of that name."""
+    name = Path(path).with_suffix("") if compression_of(path) else Path(path)
+    return "\t" if name.suffix.lower() == ".tsv" else ","
 
 
 def open_files(paths: Sequence[str], columns: Columns) -> list[File]:
@@ -107,8 +116,16 @@ def _inside(folder: str) -> list[str]:
             "and pass its to_pyarrow_dataset()"
         )
     every = sorted(glob.glob(os.path.join(glob.escape(folder), "**"), recursive=True))
-    files = [path for path in every if os.path.isfile(path) and format_of(path) is not None]
-    return [path for path in files if not _is_set_aside(Path(path).relative_to(folder))]
+    files = [path for path in every if os.path.isfile(path)]
+    files = [path for path in files if not _is_set_aside(Path(path).relative_to(folder))]
+    known = [path for path in files if format_of(path) is not None]
+    for path in set(files) - set(known) if known else ():
+        if Path(path).suffix.lower() in (*_OTHER_DATA, *_COMPRESSED):
+            raise ValueError(
+                f"{path} in the folder {folder} may hold rows, and its format is not known: name "
+                "the files to read, or use a glob"
+            )
+    return known
 
 
 def _is_set_aside(path: Path) -> bool:
@@ -125,6 +142,8 @@ def _told_of(path: str, kind: str, part: str = "") -> Iterator[None]:
             raise PermissionError(f"{path} may not be read") from None
         where = f"{part} of {path}" if part else path
         reason = " ".join(str(error).split()).rstrip(".")
+        if getattr(error, "errno", None):  # the system's fault, not the file's
+            raise OSError(f"{where} cannot be read: {reason:.300}") from error
         hint = "" if " conversion error" in reason else ". It may be cut short or damaged"
         raise ValueError(f"{where} cannot be read as {kind}: {reason:.300}{hint}") from error
 
@@ -138,6 +157,7 @@ def told_while(path: str, kind: str, part: str, batches: Callable[[], Any]) -> I
 def _open_parquet(path: str, columns: Columns) -> File:
     from pyarrow import parquet
 
+    stamp = _stamp(path)
     with _told_of(path, PARQUET), parquet.ParquetFile(path) as file:
         schema, metadata = file.schema_arrow, file.metadata
         sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
@@ -147,8 +167,15 @@ def _open_parquet(path: str, columns: Columns) -> File:
     def part(group: int) -> Part:
         def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
             def batches() -> Iterator[pa.RecordBatch]:
+                if _stamp(path) != stamp:  # what is known of it would be misread
+                    where = f"row group {group} of {path}"
+                    raise ValueError(f"{where} has changed while it was read: start again")
                 with parquet.ParquetFile(
-                    path, read_dictionary=coded, page_checksum_verification=True
+                    path,
+                    metadata=metadata,
+                    read_dictionary=coded,
+                    buffer_size=_BUFFER_BYTES,
+                    page_checksum_verification=True,
                 ) as file:
                     yield from file.iter_batches(
                         ROWS_AT_ONCE, row_groups=[group], columns=wanted, use_threads=False
@@ -161,6 +188,12 @@ def _open_parquet(path: str, columns: Columns) -> File:
     return File(path, schema, [part(group) for group in range(len(sizes)) if sizes[group]])
 
 
+def _stamp(path: str) -> tuple[int, int]:
+    """What changes when a file is written."""
+    status = os.stat(path)
+    return status.st_mtime_ns, status.st_size
+
+
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
@@ -170,21 +203,28 @@ def _open_arrow(path: str, _: Columns) -> File:
         if file.size() == 0:
             raise EOFError("it is empty")
         if file.read(6) != b"ARROW1":
-            file.seek(0)
-            schema = pa.ipc.open_stream(file).schema
-            return File(path, schema, [_arrow_stream(path)])
-        reader = pa.ipc.open_file(pa.memory_map(path))
-        schema, size = reader.schema, reader.num_record_batches
-        if size:
-            reader.get_batch(0)  # reads the dictionaries, which threads must not do together
-    return File(path, schema, [_arrow_batch(path, reader, i) for i in range(size)])
+            return _open_arrow_stream(path, file)
+        with pa.ipc.open_file(file) as reader:
+            schema, size = reader.schema, reader.num_record_batches
+    return File(path, schema, [_arrow_batch(path, place) for place in range(size)])
 
 
-def _arrow_batch(path: str, reader: pa.RecordBatchFileReader, place: int) -> Part:
+def _open_arrow_stream(path: str, file: Any) -> File:
+    file.seek(0)
+    schema = pa.ipc.open_stream(file).schema
+    file.seek(max(file.size() - 8, 0))
+    if not file.read(8).endswith(_STREAM_ENDS):
+        raise EOFError("the stream does not end as streams do")
+    return File(path, schema, [_arrow_stream(path)])
+
+
+def _arrow_batch(path: str, place: int) -> Part:
+    # Opened anew for each batch: thousands of files must not all be open.
     def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
         def batches() -> Iterator[pa.RecordBatch]:
-            batch = reader.get_batch(place)
-            yield batch if wanted is None else batch.select(wanted)
+            with pa.memory_map(path) as file, pa.ipc.open_file(file) as reader:
+                batch = reader.get_batch(place)
+                yield batch if wanted is None else batch.select(wanted)
 
         return told_while(path, ARROW, f"record batch {place}", batches)
 
@@ -211,7 +251,7 @@ def _open_csv(path: str, columns: Columns) -> File:
     # Columns that mean nothing here stay as they are written, zeros in front and all.
     numbers = {name: pa.float64() for name in (columns.score, columns.weight) if name}
     types = numbers | {name: pa.string() for name in columns.ids}
-    parse = csv.ParseOptions(delimiter="\t" if ".tsv" in Path(path).name.lower() else ",")
+    parse = csv.ParseOptions(delimiter=delimiter_of(path))
 
     def stream(wanted: list[str] | None) -> Any:
         convert = csv.ConvertOptions(
@@ -234,3 +274,20 @@ def _open_csv(path: str, columns: Columns) -> File:
         return File(path, pa.schema([(n, types.get(n, pa.int8())) for n in schema.names]), [])
     schema = pa.schema([(field.name, types.get(field.name, field.type)) for field in schema])
     return File(path, schema, [Part(path, None, read)])
+
+
+def in_large_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows in fewer batches, each of which has its price."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(one.num_rows for one in waiting) >= ROWS_AT_ONCE:
+            yield from _joined(waiting)
+            waiting = []
+    if waiting:
+        yield from _joined(waiting)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    joined: list[pa.RecordBatch] = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    return joined

@@ -19,7 +19,7 @@ from halfmax.tables.engine_scan import EngineScan
 from halfmax.tables.scanning import Scan
 from halfmax.tables.sources import Table, open_table
 from halfmax.tables.spark import SparkTable, is_spark
-from halfmax.tables.tally import Tally, as_integers, in_order
+from halfmax.tables.tally import Tally, as_integers, named_in_order
 
 Array = npt.NDArray[Any]
 
@@ -31,10 +31,6 @@ class Opened:
     place: Table | Engine
     columns: Columns
     refuse_duplicates: bool
-
-    @property
-    def engine(self) -> Engine | None:
-        return None if isinstance(self.place, Table) else self.place
 
     @property
     def native(self) -> Any:
@@ -93,7 +89,8 @@ class Passes:
         self.names = tally.labels.to_pylist()
         if isinstance(place, Table):
             if self._rising is not None and not self._rising.certain:
-                refuse_duplicates(place)
+                self._progress.expect(place.rows or 0)
+                refuse_duplicates(place, self._progress)
             if place.untyped and place.columns.label is not None:
                 self.names = as_integers(self.names)
         elif self._opened.refuse_duplicates:
@@ -104,7 +101,7 @@ class Passes:
         """Second pass: the staircase of each label, in the order of their names."""
         grid = tally.grid()
         stairs = tally.staircase(grid, self._scan.count(grid))
-        return stairs if self._opened.columns.label is None else in_order(stairs, self.names)
+        return stairs if self._opened.columns.label is None else named_in_order(stairs, self.names)
 
     def choose_shared(self, tally: Tally, objective: Objective) -> Choice:
         """The best threshold of pooled counts, and in one pass more what it gives each label."""
@@ -113,7 +110,9 @@ class Passes:
         whole = pooled.staircase(grid, self._scan.count(grid, pooled=True))
         threshold = choose_on(whole, "macro", objective).thresholds[0]
         grid = grid_of(np.full(len(self.names), threshold), grid.scores.dtype)
-        return at_only_steps(in_order(tally.staircase(grid, self._scan.count(grid)), self.names))
+        return at_only_steps(
+            named_in_order(tally.staircase(grid, self._scan.count(grid)), self.names)
+        )
 
     def _open_scan(self) -> Scan | EngineScan:
         place = self._opened.place

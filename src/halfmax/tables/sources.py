@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from halfmax.tables.columns import Columns, kind_of_id, plain_type
+from halfmax.tables.columns import Columns, kind_of_id, plain_schema
 from halfmax.tables.files import CSV, ROWS_AT_ONCE, Part, format_of, open_files, told_while
 
 KNOWN = (
@@ -29,6 +29,7 @@ class Table:
     columns: Columns
     native: Any = None
     untyped: bool = False  # of CSV, whose ids are read as text
+    is_file: bool = False
 
     @property
     def rows(self) -> int | None:
@@ -81,7 +82,8 @@ def _of_files(paths: Sequence[str], columns: Columns, whole: bool) -> Table:
         if whole:
             schema = _united(schema, file.schema, file.path)
     parts = [part for file in files for part in file.parts]
-    return Table(parts, schema, found, untyped=format_of(first.path) == CSV)
+    untyped = format_of(first.path) == CSV
+    return Table(parts, schema, found, untyped=untyped, is_file=True)
 
 
 def _united(some: pa.Schema, others: pa.Schema, path: str) -> pa.Schema:
@@ -90,11 +92,8 @@ def _united(some: pa.Schema, others: pa.Schema, path: str) -> pa.Schema:
     if [field.type for field in others] == [field.type for field in fields]:
         return some
     try:
-        plain = (
-            pa.schema([(field.name, plain_type(field.type)) for field in schema])
-            for schema in (some, others)
-        )
-        return pa.unify_schemas(list(plain), promote_options="permissive")
+        plain = [plain_schema(schema) for schema in (some, others)]
+        return pa.unify_schemas(plain, promote_options="permissive")
     except pa.ArrowException as error:
         reason = " ".join(str(error).split())
         raise TypeError(

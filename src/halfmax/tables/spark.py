@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from halfmax.tables.distributed import Engine, Work
-from halfmax.tables.files import ROWS_AT_ONCE
+from halfmax.tables.files import in_large_batches
 
 _FEW = 5
 _COMPLAINTS = {"TypeError": TypeError, "ValueError": ValueError}
@@ -113,26 +113,9 @@ def _on_each_partition(fetch: Callable[[], Work]) -> Callable[[Batches], Batches
         from pyspark import TaskContext
 
         task: Any = TaskContext.get()
-        return fetch()(_enlarged(batches), f"partition {task.partitionId()}")
+        return fetch()(in_large_batches(batches), f"partition {task.partitionId()}")
 
     return run
-
-
-def _enlarged(batches: Batches) -> Batches:
-    """The same rows in fewer batches: Spark's are small, and each has its price."""
-    waiting: list[pa.RecordBatch] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(one.num_rows for one in waiting) >= ROWS_AT_ONCE:
-            yield from _joined(waiting)
-            waiting = []
-    if waiting:
-        yield from _joined(waiting)
-
-
-def _joined(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    joined: list[pa.RecordBatch] = pa.Table.from_batches(batches).combine_chunks().to_batches()
-    return joined
 
 
 def _fetched(frame: Any) -> pa.Table:

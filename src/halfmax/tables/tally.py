@@ -11,11 +11,13 @@ import pyarrow as pa
 from halfmax._options import check_whole
 from halfmax.counting import count_entries
 from halfmax.grid import Grid
+from halfmax.metrics import Objective
 from halfmax.staircase import Staircase
 
 Array = npt.NDArray[Any]
 
 _MOST_DIGITS = 18  # of what is an integer of 64 bits in all cases
+_ROUNDING = 1e-9  # of sums of weights
 NO_ROWS = "the table must have at least one row; it has none"
 
 
@@ -48,8 +50,11 @@ class Tally(NamedTuple):
     def weighted(self) -> bool:
         return bool(self.total.dtype.kind == "f")
 
-    def of_instances(self, n_instances: int) -> "Tally":
+    def of_instances(self, n_instances: int | None, objective: Objective) -> "Tally":
         """The same with pairs that are not in the table counted as negatives."""
+        if n_instances is None:
+            self._refuse_different_sizes(objective)
+            return self
         n_instances = check_whole("n_instances", n_instances, 1)
         if self.weighted:
             raise ValueError("n_instances has no meaning beside weights: leave it out")
@@ -59,6 +64,18 @@ class Tally(NamedTuple):
                 f"and it is {n_instances:,}"
             )
         return self._replace(total=np.full_like(self.total, n_instances))
+
+    def _refuse_different_sizes(self, objective: Objective) -> None:
+        fewest, most = self.total.min(), self.total.max()
+        if most - fewest <= _ROUNDING * most or not _counts_negatives(objective):
+            return
+        remedy = "say with n_instances how many instances there are, so that pairs without a row"
+        if self.weighted:
+            remedy = "give every instance a row for every label, so that all of them"
+        raise ValueError(
+            f"metric {objective.metric.name!r} counts true negatives, and labels have from "
+            f"{fewest:,g} to {most:,g} rows: {remedy} count"
+        )
 
     def pooled(self) -> "Tally":
         """The same as one label."""
@@ -80,7 +97,12 @@ class Tally(NamedTuple):
         return Staircase(grid, hits, predicted, positives, self.total)
 
 
-def in_order(stairs: Staircase, names: list[Any]) -> Staircase:
+def _counts_negatives(objective: Objective) -> bool:
+    plain = Objective(objective.metric, objective.zero_division)
+    return bool(plain(1, 2, 2, 10) != plain(1, 2, 2, 20))
+
+
+def named_in_order(stairs: Staircase, names: list[Any]) -> Staircase:
     """The same labels, named, from the lowest to the highest."""
     order = sorted(range(len(names)), key=names.__getitem__)
     return replace(stairs, labels=tuple(names)).of_labels(np.array(order))

@@ -18,6 +18,8 @@ from halfmax.tables.opening import Opened, Passes, open_source
 from halfmax.tables.sources import Table
 from halfmax.thresholds import Thresholds
 
+_ENOUGH_ROWS = 1 << 62
+
 
 def tune_table(
     source: Any,
@@ -60,9 +62,9 @@ def tune_table(
         ``average="samples"`` and macro with ``per_label=False`` look at whole rows: the table is
         held in memory as a sparse matrix, and tables of Spark and Dask are refused.
     n_instances : int, optional
-        A pair that is not in the table is not counted at all. With the number of instances it
-        counts as a negative that is never predicted, as in a sparse matrix; only metrics that
-        count true negatives, such as accuracy, tell the difference.
+        A pair that is not in the table is a negative that is never predicted, as in a sparse
+        matrix. Only metrics that count true negatives, such as accuracy, need to know how many
+        these are; where labels have different numbers of rows, they must be told.
     check_duplicates : bool, optional
         Whether a pair in two rows is an error. By default it is where there is a column of
         instances, but not in Spark and Dask, where to find out would shuffle the whole table.
@@ -92,8 +94,7 @@ def tune_table(
     opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)
     if not needs_rows(label, average, per_label, wanted):
         return _tune_in_place(opened, average, per_label, objective, n_instances, progress)
-    if n_instances is not None:
-        raise ValueError("n_instances is for macro and micro averages without guard; leave it out")
+    refuse_n_instances(n_instances)
     data = whole_matrix(opened, progress)
     return tuning.tune_checked(data, average, per_label, objective, wanted)
 
@@ -122,6 +123,14 @@ def open_labelled(
     optional = frozenset({"instance"}) if instance == "instance" else frozenset()
     columns = Columns(label, score, truth, weight, instance, optional)
     return open_source(source, columns, check_duplicates)
+
+
+def refuse_n_instances(n_instances: int | None) -> None:
+    """A matrix has its rows."""
+    if n_instances is not None:
+        raise ValueError(
+            "n_instances is for macro and micro averages without guard or weights; leave it out"
+        )
 
 
 def needs_rows(label: str | None, average: str, per_label: bool, guard: Guard | None) -> bool:
@@ -161,7 +170,8 @@ def _tune_in_place(
     choice, tuned = choose_in_place(opened, average, per_label, objective, n_instances, progress)
     tuning.warn_below_floors(objective, choice, tuned)
     stairs = choice.stairs if opened.columns.weight is None else None
-    warn_of_curse(objective, choice, tuned, None, int(choice.total.max()), stairs)
+    rows = int(choice.total.max()) if stairs else _ENOUGH_ROWS  # a sum of weights tells no rows
+    warn_of_curse(objective, choice, tuned, None, rows, stairs)
     return tuned
 
 
@@ -177,8 +187,7 @@ def choose_in_place(
     one_classifier = opened.columns.label is None
     with Passes(opened, progress, 2 if per_label or one_classifier else 3) as passes:
         tally = passes.collect()
-        if n_instances is not None:
-            tally = tally.of_instances(n_instances)
+        tally = tally.of_instances(n_instances, objective)
         if per_label or one_classifier:
             stairs = passes.staircase(tally)
             choice = choose_on(stairs, "macro" if one_classifier else average, objective)

@@ -149,7 +149,7 @@ class Predict:
 
     @property
     def schema(self) -> pa.Schema:
-        return self.given.append(pa.field(self.prediction, pa.int8()))
+        return with_new_field(self.given, self.prediction)
 
     def __call__(self, batches: Batches, part: str, first: int = 0) -> Batches:
         """One partition, or what follows `first` rows of it."""
@@ -176,6 +176,11 @@ class Predict:
         of_name = np.append(self.thresholds, np.inf)[pc.fill_null(place, -1).to_numpy()]
         limits: Array = of_name[rows.codes]
         return limits
+
+
+def with_new_field(given: pa.Schema, name: str) -> pa.Schema:
+    """The columns given and one of predictions."""
+    return given.append(pa.field(name, pa.int8()))
 
 
 def with_prediction(

@@ -10,7 +10,9 @@ import pyarrow as pa
 
 from halfmax._errors import spell_out
 from halfmax._files import check_writable, whole_file
-from halfmax.tables.files import ARROW, CSV, PARQUET, compression_of, format_of
+from halfmax.tables.columns import plain_schema
+from halfmax.tables.files import ARROW, CSV, PARQUET, compression_of, delimiter_of, format_of
+from halfmax.tables.rows import plain
 
 _STREAM = ".arrows"
 _ENDINGS = (".parquet", ".arrow", ".arrows", ".csv", ".csv.gz", ".tsv")
@@ -40,13 +42,31 @@ def _writer(part: Path, name: str, schema: pa.Schema) -> Any:
 
         return parquet.ParquetWriter(part, schema)
     if kind == ARROW:
-        new = pa.ipc.new_stream if name.lower().endswith(_STREAM) else pa.ipc.new_file
-        return new(os.fspath(part), schema)
+        if name.lower().endswith(_STREAM):
+            return pa.ipc.new_stream(os.fspath(part), schema)
+        return _ArrowWriter(part, plain_schema(schema))
     assert kind == CSV
     from pyarrow import csv
 
-    delimiter = "\t" if ".tsv" in name.lower() else ","
-    return _CsvWriter(part, name, schema, csv.WriteOptions(delimiter=delimiter))
+    return _CsvWriter(part, name, schema, csv.WriteOptions(delimiter=delimiter_of(name)))
+
+
+class _ArrowWriter:
+    """An Arrow file has no room for dictionaries that change from batch to batch."""
+
+    def __init__(self, part: Path, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._writer = pa.ipc.new_file(os.fspath(part), schema)
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        columns = [plain(column) for column in batch.columns]
+        self._writer.write_batch(pa.record_batch(columns, schema=self._schema))
+
+    def __enter__(self) -> "_ArrowWriter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._writer.close()
 
 
 class _CsvWriter:
