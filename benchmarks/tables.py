@@ -126,13 +126,15 @@ def check_same(path):
 # A process of its own tells how much memory the whole of it takes, numba and pyarrow included.
 
 _MEASURED = """
-import resource, sys, time, warnings
+import re, time, warnings
+from pathlib import Path
 warnings.simplefilter("ignore")
 import halfmax as hm
 start = time.perf_counter()
 {call}
 took = time.perf_counter() - start
-print(took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+peak = re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]
+print(took, int(peak) / 1024)
 """
 
 

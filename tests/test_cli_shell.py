@@ -87,7 +87,7 @@ def test_a_pipe_from_scores_to_predictions(folder):
 
 
 def test_a_reader_that_leaves_is_no_error_to_read_about(folder):
-    many = pd.concat([pd.read_csv("scores.csv")] * 20_000)
+    many = pd.concat([pd.read_csv("scores.csv")] * 10_000)
     many.to_parquet("many.parquet")
     done = shell("halfmax apply t.json many.parquet --out - --quiet | head -c 20 > some.csv")
     assert done.returncode == NO_READER

@@ -96,7 +96,7 @@ def test_options_reach_the_library(table):
     assert min(row["precision"] for row in told["labels"]) >= 0.9
 
 
-@pytest.mark.parametrize("out", ["p.csv", "1.2.p.csv.gz", ".csv", "p.parquet", "p.arrow"])
+@pytest.mark.parametrize("out", ["p.csv", "1.2.p.csv.gz", "p.parquet", "p.arrow"])
 def test_predictions(table, out):
     tuned = hm.tune_table(table)
     tuned.save("t.json")

@@ -60,8 +60,7 @@ def check_table_out(out: str, form: str | None, force: bool) -> str:
         if form is not None:
             raise ValueError("--format is for --out -; of a file its name tells the format")
         check_output(out, force)
-        _, *endings = Path(out).name.split(".")
-        return f".{'.'.join(endings[-2:])}"
+        return "".join(Path(out).suffixes[-2:])
     if form not in (None, *FORMATS):
         raise ValueError(f"--format must be csv or arrow; got {form!r}")
     if form == "arrow" and sys.stdout.isatty():

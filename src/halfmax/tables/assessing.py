@@ -67,9 +67,10 @@ def assess_table(
     Returns
     -------
     Assessment
-        The same as of `assess`. Without weights and guard, macro and micro averages take three
-        passes over the table wherever it lies, and the third brings only those rows together that
-        are true or predicted. Otherwise the table is held in memory as a sparse matrix.
+        The same as of `assess` for a matrix whose rows are in the order of the instances. Without
+        weights and guard, macro and micro averages take three passes over the table wherever it
+        lies, and the third brings only those rows together that are true or predicted. Otherwise
+        the table is held in memory as a sparse matrix.
     """
     how, wanted = check_how(n_resamples, level, seed, progress), _options.check_guard(guard)
     objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
