@@ -169,9 +169,12 @@ def _tune_in_place(
 ) -> Thresholds:
     choice, tuned = choose_in_place(opened, average, per_label, objective, n_instances, progress)
     tuning.warn_below_floors(objective, choice, tuned)
-    stairs = choice.stairs if opened.columns.weight is None else None
-    rows = int(choice.total.max()) if stairs else _ENOUGH_ROWS  # a sum of weights tells no rows
-    warn_of_curse(objective, choice, tuned, None, rows, stairs)
+    weighted = opened.columns.weight is not None
+    most = choice.total.max()
+    rows = _ENOUGH_ROWS if weighted else int(most)  # a sum of weights tells no rows
+    # Labels with fewer rows than others have no fewer instances.
+    whole = choice._replace(total=np.full_like(choice.total, most))
+    warn_of_curse(objective, whole, tuned, None, rows, None if weighted else choice.stairs)
     return tuned
 
 
