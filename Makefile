@@ -11,7 +11,7 @@ UNCOMPILED := --ignore tests/test_real_scores.py
 # These use no kernels, or only through what other tests cover.
 NO_KERNELS := regions bad_regions curse figures reproduce cli diagnose curse_warning \
 	threshold_classifier bad_estimators estimator_checks expected_f_classifier examples \
-	cli_tables cli_wide cli_shell
+	cli_tables cli_wide cli_shell bad_tables table_files
 # Spark and Dask are started once, and have processes of their own.
 ENGINES := tests/test_engines.py tests/test_engine_work.py
 WITHOUT_KERNELS := $(foreach name,$(NO_KERNELS),--ignore tests/test_$(name).py) \
@@ -52,9 +52,11 @@ demo: setup ## tune a binary and a multilabel classifier on built-in data
 test: tools lint typecheck ## style, types, all tests; then the tests again with the compiler off
 	$(FORGET_KERNELS)
 	$(ONE_THREAD) $(RUN)/python -m pytest $(ALL_CORES) $(foreach file,$(ENGINES),--ignore $(file))
-	$(ONE_THREAD) $(RUN)/python -m pytest $(ENGINES)
+	@echo "Spark and Dask, told at the end; meanwhile the other tests with the compiler off:"
+	@$(ONE_THREAD) $(RUN)/python -m pytest $(ENGINES) > $(VENV)/engines.log 2>&1 & engines=$$!; \
 	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(ONE_THREAD) $(RUN)/python -m pytest -q tests \
-		$(ALL_CORES) $(UNCOMPILED) $(WITHOUT_KERNELS)
+		$(ALL_CORES) $(UNCOMPILED) $(WITHOUT_KERNELS); plain=$$?; \
+	wait $$engines; found=$$?; cat $(VENV)/engines.log; test $$plain -eq 0 && test $$found -eq 0
 
 lint: tools ## style and format
 	$(RUN)/ruff check .
