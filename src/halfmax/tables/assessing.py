@@ -16,7 +16,7 @@ from halfmax.assessment import Assessment, Case
 from halfmax.diagnosing import diagnose_checked
 from halfmax.diagnosis import Diagnosis
 from halfmax.metrics import Metric, Objective, find_metric
-from halfmax.tables.engine_scan import id_type
+from halfmax.tables.columns import id_type
 from halfmax.tables.matrix import instance_type, matrix_of, number
 from halfmax.tables.opening import Opened
 from halfmax.tables.sources import Table

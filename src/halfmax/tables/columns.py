@@ -88,6 +88,11 @@ def plain_schema(schema: pa.Schema) -> pa.Schema:
     return pa.schema([(field.name, plain_type(field.type)) for field in schema])
 
 
+def id_type(kind: pa.DataType) -> pa.DataType:
+    """The one type that ids of a kind travel in."""
+    return pa.int64() if pa.types.is_integer(plain_type(kind)) else pa.large_string()
+
+
 def kind_of_id(kind: pa.DataType) -> str | None:
     """Text or integers, or None: neither can be an id."""
     kind = plain_type(kind)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from halfmax.tables.columns import TEXT, kind_of_id, plain_type
+from halfmax.tables.columns import TEXT, kind_of_id, plain_schema, plain_type
 from halfmax.tables.distributed import Engine, Work
 from halfmax.tables.files import ROWS_AT_ONCE
 
@@ -35,8 +35,8 @@ class DaskTable:
         """Names and Arrow types of the columns, as far as Dask knows them before it computes."""
         from dask.dataframe.utils import meta_nonempty
 
-        schema = pa.Schema.from_pandas(meta_nonempty(self.frame._meta), preserve_index=False)
-        return pa.schema([(field.name, plain_type(field.type)) for field in schema])
+        meta = meta_nonempty(self.frame._meta)
+        return plain_schema(pa.Schema.from_pandas(meta, preserve_index=False))
 
     def collect(self, work: Work) -> pa.Table:
         """Run the work on all partitions and bring what it gives to the caller."""

@@ -7,7 +7,6 @@ then looked up, so that nobody is accused because of a hash.
 """
 
 import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -21,7 +20,7 @@ from halfmax._jit import kernel
 from halfmax._progress import Progress
 from halfmax._threads import map_blocks
 from halfmax.tables.codes import LabelCodes
-from halfmax.tables.rows import Rows, plain, read_rows
+from halfmax.tables.rows import Rows, plain
 from halfmax.tables.sources import Table
 
 Array = npt.NDArray[Any]
@@ -125,7 +124,7 @@ def refuse_duplicates(table: Table, told: Progress | None = None) -> None:
 
         def pile_up(place: int) -> int:
             size = 0
-            for rows in _rows(table, place):
+            for rows in table.rows_of(place):
                 heap.add(_hashes(rows, codes))
                 size += rows.size
             return size
@@ -136,11 +135,6 @@ def refuse_duplicates(table: Table, told: Progress | None = None) -> None:
         suspects = heap.twice()
     if len(suspects):
         _refuse_equal_pairs(table, codes, suspects)
-
-
-def _rows(table: Table, place: int) -> Iterator[Rows]:
-    part, columns = table.parts[place], table.columns
-    return read_rows(part.read(columns.names), columns, part.name, part.first)
 
 
 def _hashes(rows: Rows, codes: LabelCodes) -> Array:
@@ -226,7 +220,7 @@ def _refuse_equal_pairs(table: Table, codes: LabelCodes, suspects: Array) -> Non
     seen: dict[tuple[Any, int], str] = {}
     labels = codes.known
     for place in range(len(table.parts)):
-        for rows in _rows(table, place):
+        for rows in table.rows_of(place):
             columns, hashes = codes.recode(rows), _hashes(rows, codes)
             assert rows.instances is not None
             for row in np.flatnonzero(np.isin(hashes, suspects)).tolist():

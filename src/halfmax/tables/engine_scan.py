@@ -9,18 +9,13 @@ import pyarrow.compute as pc
 
 from halfmax.counting import accumulate
 from halfmax.grid import Grid
-from halfmax.tables.columns import Columns, plain_type
+from halfmax.tables.columns import Columns, id_type
 from halfmax.tables.distributed import Engine
 from halfmax.tables.rows import encode
 from halfmax.tables.tally import NO_ROWS, Entries, Tally
 from halfmax.tables.work import CollectPositives, CountSteps, of_scores
 
 Array = npt.NDArray[Any]
-
-
-def id_type(kind: pa.DataType) -> pa.DataType:
-    """The one type that ids of a kind travel in."""
-    return pa.int64() if pa.types.is_integer(plain_type(kind)) else pa.large_string()
 
 
 class EngineScan:

@@ -12,10 +12,9 @@ from halfmax._inputs import LabelledScores, check_sum_of_weights
 from halfmax._progress import Progress, Wanted
 from halfmax._threads import map_blocks
 from halfmax.tables.codes import LabelCodes
-from halfmax.tables.columns import plain_type
+from halfmax.tables.columns import id_type, plain_type
 from halfmax.tables.duplicates import refuse_duplicates
-from halfmax.tables.engine_scan import id_type
-from halfmax.tables.rows import Rows, plain, read_rows
+from halfmax.tables.rows import Rows, plain
 from halfmax.tables.sources import Table
 from halfmax.tables.tally import NO_ROWS, as_integers
 
@@ -84,8 +83,8 @@ def _read_parts(
     kind = instance_type(table)
 
     def read(place: int) -> list[_Batch]:
-        part, found = table.parts[place], []
-        for rows in read_rows(part.read(table.columns.names), table.columns, part.name, part.first):
+        found = []
+        for rows in table.rows_of(place):
             if check is not None:
                 check(rows)
             numbers = codes.recode(rows), rows.scores, rows.truth, rows.weights

@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from halfmax.tables.columns import Columns, plain_type
+from halfmax.grid import unit_weights
+from halfmax.tables.columns import Columns, id_type, plain_type
 
 Array = npt.NDArray[Any]
 
@@ -41,6 +42,11 @@ class Rows(NamedTuple):
     @property
     def size(self) -> int:
         return len(self.codes)
+
+    @property
+    def counts(self) -> Array:
+        """What each row counts for: one, held once, or its weight."""
+        return unit_weights(self.size) if self.weights is None else self.weights
 
     @property
     def positive(self) -> npt.NDArray[np.int64]:
@@ -89,9 +95,8 @@ def encode(column: pa.Array) -> tuple[npt.NDArray[np.int32], pa.Array]:
     """A column without nulls as codes and what they stand for."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    wide = pa.int64() if pa.types.is_integer(column.dictionary.type) else pa.large_string()
     codes = column.indices.to_numpy().astype(np.int32, copy=False)
-    return codes, column.dictionary.cast(wide)
+    return codes, column.dictionary.cast(id_type(column.type))
 
 
 def plain(column: pa.Array) -> pa.Array:

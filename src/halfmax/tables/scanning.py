@@ -16,9 +16,9 @@ import pyarrow as pa
 from halfmax._progress import Progress
 from halfmax._threads import map_blocks
 from halfmax.counting import accumulate, add_entries
-from halfmax.grid import Grid, unit_weights
+from halfmax.grid import Grid
 from halfmax.tables.codes import LabelCodes
-from halfmax.tables.rows import Rows, read_rows
+from halfmax.tables.rows import Rows
 from halfmax.tables.sources import Table
 from halfmax.tables.tally import NO_ROWS, Entries, Tally, join_entries
 from halfmax.tables.work import add_counts, of_scores
@@ -103,9 +103,8 @@ class Scan:
         return np.zeros(size, np.float64 if self._weighted else np.int64)
 
     def _collect_part(self, place: int) -> tuple[list[Entries], Array, int, Any]:
-        part, columns = self._table.parts[place], self._table.columns
         found, total, size, seen = [], self._no_counts(0), 0, None
-        for rows in read_rows(part.read(columns.names), columns, part.name, part.first):
+        for rows in self._table.rows_of(place):
             entries = self._entries_of(rows)
             self._kept.add(place, entries)
             total = add_counts(total, np.bincount(entries.columns, rows.weights))
@@ -121,8 +120,7 @@ class Scan:
         if kept is not None:
             yield from kept
             return
-        part, columns = self._table.parts[place], of_scores(self._table.columns)
-        for rows in read_rows(part.read(columns.names), columns, part.name, part.first):
+        for rows in self._table.rows_of(place, of_scores(self._table.columns)):
             yield self._entries_of(rows)
 
     def _see_no_change(self, place: int, same: bool) -> None:
@@ -132,8 +130,7 @@ class Scan:
             raise ValueError(f"{name} has changed while it was read: try again")
 
     def _entries_of(self, rows: Rows) -> Entries:
-        weights = unit_weights(rows.size) if rows.weights is None else rows.weights
-        return Entries(self._codes.recode(rows), rows.scores, weights)
+        return Entries(self._codes.recode(rows), rows.scores, rows.counts)
 
 
 class _Kept:

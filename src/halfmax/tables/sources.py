@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from halfmax.tables.columns import Columns, kind_of_id, plain_schema
 from halfmax.tables.files import CSV, ROWS_AT_ONCE, Part, format_of, open_files, told_while
+from halfmax.tables.rows import Rows, read_rows
 
 KNOWN = (
     "a path, glob or folder of Parquet, Arrow IPC or CSV files (or a list of them), a pyarrow "
@@ -30,6 +31,11 @@ class Table:
     native: Any = None
     untyped: bool = False  # of CSV, whose ids are read as text
     is_file: bool = False
+
+    def rows_of(self, place: int, columns: Columns | None = None) -> Iterator[Rows]:
+        """The rows of a part, checked; all columns that were found, or some of them."""
+        part, columns = self.parts[place], columns or self.columns
+        return read_rows(part.read(columns.names), columns, part.name, part.first)
 
     @property
     def rows(self) -> int | None:

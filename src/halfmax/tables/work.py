@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from halfmax._errors import spell_out
 from halfmax.counting import add_entries
-from halfmax.grid import Grid, unit_weights
+from halfmax.grid import Grid
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.columns import Columns
 from halfmax.tables.rows import Rows, plain, read_rows
@@ -21,20 +21,31 @@ Batches = Iterator[pa.RecordBatch]
 
 
 @dataclass(frozen=True)
-class CollectPositives:
-    """The label and score of every positive, and for each label a row without score: its total."""
+class _OfRoles:
+    """Work that reads the columns of some roles."""
 
     roles: Columns
-    label_type: pa.DataType
 
     @property
     def columns(self) -> list[str]:
         return self.roles.names
 
     @property
+    def count_type(self) -> pa.DataType:
+        """Of numbers of rows, or of their weight."""
+        return pa.int64() if self.roles.weight is None else pa.float64()
+
+
+@dataclass(frozen=True)
+class CollectPositives(_OfRoles):
+    """The label and score of every positive, and for each label a row without score: its total."""
+
+    label_type: pa.DataType
+
+    @property
     def schema(self) -> pa.Schema:
-        count = pa.int64() if self.roles.weight is None else pa.float64()
-        return pa.schema([("label", self.label_type), ("score", pa.float64()), ("count", count)])
+        kinds = {"label": self.label_type, "score": pa.float64(), "count": self.count_type}
+        return pa.schema(kinds)
 
     def __call__(self, batches: Batches, part: str) -> Batches:
         """One partition."""
@@ -43,10 +54,9 @@ class CollectPositives:
             columns = codes.recode(rows)
             total = add_counts(total, np.bincount(columns, rows.weights))
             found = rows.positive
-            weights = unit_weights(rows.size) if rows.weights is None else rows.weights
             if len(found):
                 scores = pa.array(rows.scores[found], pa.float64())
-                yield self._batch(codes.known, columns[found], scores, weights[found])
+                yield self._batch(codes.known, columns[found], scores, rows.counts[found])
         if len(total):
             yield self._batch(
                 codes.known, np.arange(len(total)), pa.nulls(len(total), pa.float64()), total
@@ -54,55 +64,42 @@ class CollectPositives:
 
     def _batch(self, known: pa.Array, columns: Array, scores: pa.Array, counts: Array) -> Any:
         labels = known.take(pa.array(columns)).cast(self.label_type)
-        counted = pa.array(counts.astype(self.schema.field("count").type.to_pandas_dtype()))
+        counted = pa.array(counts.astype(self.count_type.to_pandas_dtype()))
         return pa.record_batch([labels, scores, counted], schema=self.schema)
 
 
 @dataclass(frozen=True)
-class CountSteps:
+class CountSteps(_OfRoles):
     """How many scores of a partition fall on each step of the grid and not on a higher one."""
 
-    roles: Columns
     labels: pa.Array
     grid: Grid
     pooled: bool
 
     @property
-    def columns(self) -> list[str]:
-        return self.roles.names
-
-    @property
     def schema(self) -> pa.Schema:
-        count = pa.int64() if self.roles.weight is None else pa.float64()
-        return pa.schema([("step", pa.int64()), ("count", count)])
+        return pa.schema({"step": pa.int64(), "count": self.count_type})
 
     def __call__(self, batches: Batches, part: str) -> Batches:
         """One partition."""
-        count = self.schema.field("count").type.to_pandas_dtype()
-        bins, lowest = np.zeros(len(self.grid.scores), count), self.grid.lowest()
+        kind = self.count_type.to_pandas_dtype()
+        bins, lowest = np.zeros(len(self.grid.scores), kind), self.grid.lowest()
         for rows in read_rows(batches, self.roles, part):
-            columns = rows.codes if self.pooled else codes_among(self.labels, rows)
-            if self.pooled:
-                columns = np.zeros_like(columns)
-            weights = unit_weights(rows.size) if rows.weights is None else rows.weights
+            one = np.zeros_like(rows.codes)
+            columns = one if self.pooled else codes_among(self.labels, rows)
             scores = rows.scores.astype(np.float64)
-            add_entries(columns, scores, weights, self.grid, lowest, bins)
+            add_entries(columns, scores, rows.counts, self.grid, lowest, bins)
         step = np.flatnonzero(bins)
         yield pa.record_batch([pa.array(step), pa.array(bins[step])], schema=self.schema)
 
 
 @dataclass(frozen=True)
-class KeepWhatCounts:
+class KeepWhatCounts(_OfRoles):
     """Rows that are true or reach a threshold, with labels as places in a list."""
 
-    roles: Columns
     labels: pa.Array
     thresholds: npt.NDArray[np.float64]
     instance_type: pa.DataType
-
-    @property
-    def columns(self) -> list[str]:
-        return self.roles.names
 
     @property
     def schema(self) -> pa.Schema:
@@ -123,11 +120,8 @@ class KeepWhatCounts:
             assert rows.instances is not None
             kept = np.flatnonzero((rows.truth == 1) | (rows.scores >= self.thresholds[columns]))
             instances = plain(rows.instances).take(pa.array(kept)).cast(self.instance_type)
-            numbers = (
-                columns[kept],
-                rows.scores[kept].astype(np.float64),
-                rows.truth[kept].view(np.int8),
-            )
+            truth = rows.truth[kept].view(np.int8)
+            numbers = columns[kept], rows.scores[kept].astype(np.float64), truth
             yield pa.record_batch([instances, *map(pa.array, numbers)], schema=self.schema)
 
 
