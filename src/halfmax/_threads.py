@@ -3,7 +3,9 @@
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, TypeVar, cast
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -32,6 +34,22 @@ def map_blocks(
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Inside, a matrix product is one thread's: the same numbers on every machine.
+
+    Blocks that run on all cores want no more threads than that either.
+    """
+    return cast(AbstractContextManager[object], _controller().limit(limits=1, user_api="blas"))
+
+
+@cache  # to look for the libraries takes milliseconds
+def _controller() -> Any:
+    import numpy.linalg  # noqa: F401  loads the library to be controlled
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def spans(size: int, step: int) -> list[slice]:

@@ -4,25 +4,21 @@ Everything is computed before anything is written, each file is written whole, a
 """
 
 import io
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from halfmax import __version__
 from halfmax._errors import spell_out
-from halfmax._files import write_whole
 from halfmax._options import check_whole
 from halfmax._progress import Wanted
 from halfmax.studies import PARTS, RUNS
-from halfmax.studies.claim import ASSUMES, FAILS, PASS, SLIP, shown_number
+from halfmax.studies.claim import ASSUMES, FAILS, PASS, SLIP
 from halfmax.studies.claims import FEWEST_RUNS, Claim, check_claims
 from halfmax.studies.curse import Curse, Plane, simulate_curse, simulate_plane
 from halfmax.studies.figures import Picture, pictures, rendered
+from halfmax.studies.page import as_json, fill_template, need, prepare_folder, write_files
 
 _GRADES = (FAILS, ASSUMES, SLIP)
 
@@ -79,8 +75,8 @@ def reproduce(
     runs, seed = check_whole("runs", runs, 1), check_whole("seed", seed, 0)
     if "claims" in wanted and runs < FEWEST_RUNS:
         raise ValueError(f"runs must be {FEWEST_RUNS} or more to judge the claims; got {runs}")
-    _need("jinja2", "matplotlib")
-    folder = _prepare(out)
+    need("jinja2", "matplotlib")
+    folder = prepare_folder(out)
     found = _compute(wanted, runs, seed, progress)
     page = folder / ("index.html" if wanted == set(PARTS) else f"{'-'.join(sorted(wanted))}.html")
     _write(found, folder, page)
@@ -99,32 +95,6 @@ def _compute(wanted: set[str], runs: int, seed: int, progress: Wanted) -> Reprod
     return Reproduction(runs, seed, drawn, claims, curse, plane)
 
 
-def _need(*modules: str) -> None:
-    missing = [name for name in modules if find_spec(name) is None]
-    if missing:
-        raise ModuleNotFoundError(
-            f"this needs {spell_out(missing)}, not installed: pip install 'halfmax[report]'"
-        )
-
-
-def _prepare(out: str | Path) -> Path:
-    """The folder, made and tried before the long work begins."""
-    if not str(out).strip():
-        raise ValueError("out must name a folder; got an empty name")
-    folder = Path(out)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".halfmax.probe"
-        write_whole(probe, "")
-        probe.unlink()
-    except OSError as error:
-        reason = "it is a file" if folder.is_file() else error.strerror or str(error)
-        raise OSError(
-            f"out must be a folder that can be written; {str(folder)!r} is not: {reason}"
-        ) from None
-    return folder
-
-
 def _chosen(drawn: list[Picture], parts: set[str]) -> list[Picture]:
     return [p for p in drawn if "figures" in parts or p.key.startswith("winners-curse")]
 
@@ -138,21 +108,17 @@ def _write(found: Reproduction, folder: Path, page: Path) -> None:
     if found.curse and found.plane:
         contents["curse.json"] = _curse_json(found.curse, found.plane)
         contents["curse.npz"] = _arrays(found.curse, found.plane)
-    contents[page.name] = _html(found)
-    for name in contents:
-        if (folder / name).is_dir():
-            raise OSError(f"cannot write {folder / name}: it is a folder; name another out")
-    for name, content in contents.items():
-        write_whole(folder / name, content)
+    contents[page.name] = fill_template("page.html", found=found)
+    write_files(folder, contents)
 
 
 def _claims_json(found: Reproduction) -> str:
     head = {"runs": found.runs, "seed": found.seed, "agree": found.agreeing}
-    return _json(head | {"claims": [asdict(claim) for claim in found.claims]})
+    return as_json(head | {"claims": [asdict(claim) for claim in found.claims]})
 
 
 def _curse_json(curse: Curse, plane: Plane) -> str:
-    return _json(
+    return as_json(
         {
             "n": curse.n,
             "runs": curse.runs,
@@ -169,10 +135,6 @@ def _curse_json(curse: Curse, plane: Plane) -> str:
     )
 
 
-def _json(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-
-
 def _arrays(curse: Curse, plane: Plane) -> bytes:
     """Every run, for those who want to look for themselves."""
     buffer = io.BytesIO()
@@ -186,18 +148,3 @@ def _arrays(curse: Curse, plane: Plane) -> bytes:
         plane_top=plane.top,
     )
     return buffer.getvalue()
-
-
-def _html(found: Reproduction) -> str:
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("halfmax.studies"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters["number"] = shown_number
-    page = environment.get_template("page.html")
-    return page.render(found=found, version=__version__)

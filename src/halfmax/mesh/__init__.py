@@ -1,0 +1,1 @@
+"""The case study: MEDLINE records tagged with MeSH terms."""

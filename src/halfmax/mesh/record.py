@@ -1,0 +1,36 @@
+"""What is kept of a MEDLINE record."""
+
+from typing import NamedTuple
+
+MOST_TEXT = 16 << 20  # of a record: the longest real ones have some hundred thousand characters
+
+
+class Record(NamedTuple):
+    r"""A citation: its title, abstract and distinct MeSH descriptors, in the order given.
+
+    >>> Record("1", "Aspirin and fever.", "We gave aspirin.", ("Aspirin", "Fever")).text
+    'Aspirin and fever.\nWe gave aspirin.'
+    """
+
+    pmid: str
+    title: str
+    abstract: str  # "" if there is none
+    mesh: tuple[str, ...]
+    version: int = 1
+
+    @property
+    def text(self) -> str:
+        """Title and abstract, whichever are there."""
+        return join_text(self.title, self.abstract)
+
+
+class Deletion(NamedTuple):
+    """A citation that NLM has withdrawn, up to a version or (None) whatever its version."""
+
+    pmid: str
+    version: int | None
+
+
+def join_text(title: str, abstract: str) -> str:
+    """The text of a record that has these."""
+    return f"{title}\n{abstract}" if title and abstract else title or abstract

@@ -1,0 +1,167 @@
+"""Long work in stages: each is told when it is done, and what it made is found again.
+
+What a stage makes lies in a folder under a name that depends on all that went into it, its stage
+before included. Repeated with the same, it is read and not made.
+"""
+
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax import __version__
+from halfmax._files import whole_file
+
+Arrays = dict[str, npt.NDArray[Any]]
+Opened = TypeVar("Opened")
+
+_LETTERS = 16  # of a digest in a file's name
+
+
+class Stage(NamedTuple):
+    """A stage that is done: what it was, how long it took, and the most memory meanwhile."""
+
+    name: str
+    seconds: float
+    peak_bytes: int | None  # None where the system does not tell
+    reused: bool
+
+
+class Stages:
+    """Stages of one piece of work, in order; without a folder nothing is kept."""
+
+    def __init__(
+        self, folder: str | Path | None, tell: Callable[[Stage], object] | None = None
+    ) -> None:
+        self.folder = None if folder is None else Path(folder)
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        self.done: list[Stage] = []
+        self._tell = tell
+        self._digest = hashlib.sha256(__version__.encode()).hexdigest()
+
+    def run(self, name: str, depends_on: object, make: Callable[[], Arrays]) -> Arrays:
+        """The arrays of a stage, made or found; `depends_on` is what JSON can write."""
+        path = self._path(name, depends_on, ".npz")
+        with _Watch() as watch:
+            found = None if path is None else _load_arrays(path)
+            arrays = make() if found is None else found
+            if path is not None and found is None:
+                with whole_file(path) as part, part.open("wb") as file:
+                    np.savez(file, **arrays)  # type: ignore[arg-type]
+        self._finish(name, watch, reused=found is not None)
+        return arrays
+
+    def file(
+        self,
+        name: str,
+        depends_on: object,
+        make: Callable[[Path], object],
+        opened: Callable[[Path], Opened],
+    ) -> Opened:
+        """The file of a stage, which `make` writes whole, opened; it needs a folder."""
+        path = self._path(name, depends_on, "")
+        if path is None:
+            raise ValueError("a stage that makes a file needs a folder")
+        with _Watch() as watch:
+            found = None
+            with suppress(OSError, ValueError):  # not there, or damaged
+                found = opened(path)
+            if found is None:
+                make(path)
+        self._finish(name, watch, reused=found is not None)
+        return opened(path) if found is None else found
+
+    def _path(self, name: str, depends_on: object, ending: str) -> Path | None:
+        words = json.dumps([self._digest, name, depends_on], sort_keys=True)
+        self._digest = hashlib.sha256(words.encode()).hexdigest()
+        if self.folder is None:
+            return None
+        stem = "-".join(name.split())
+        return self.folder / f"{stem}-{self._digest[:_LETTERS]}{ending}"
+
+    def _finish(self, name: str, watch: "_Watch", reused: bool) -> None:
+        stage = Stage(name, watch.seconds, watch.peak_bytes, reused)
+        self.done.append(stage)
+        if self._tell is not None:
+            self._tell(stage)
+
+
+def fingerprint(paths: Iterable[Path]) -> list[list[object]]:
+    """What tells whether files have changed: where they are, their sizes and times."""
+    stats = [(path.resolve(), path.stat()) for path in paths]
+    return [[str(path), stat.st_size, stat.st_mtime_ns] for path, stat in stats]
+
+
+def encode_texts(texts: Iterable[str]) -> npt.NDArray[np.uint8]:
+    """Texts as an array of bytes, which needs no pickle."""
+    return np.frombuffer(json.dumps(list(texts), ensure_ascii=False).encode(), np.uint8)
+
+
+def decode_texts(array: npt.NDArray[Any]) -> list[str]:
+    """The texts that were encoded."""
+    texts = json.loads(array.astype(np.uint8, casting="safe").tobytes())
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError("expected a list of texts")
+    return texts
+
+
+def pack_sparse(name: str, matrix: Any) -> Arrays:
+    """The parts of a CSR matrix, each as an array."""
+    shape = np.array(matrix.shape)
+    parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+    return {f"{name}_{part}": array for part, array in {**parts, "shape": shape}.items()}
+
+
+def unpack_sparse(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """The CSR matrix that was packed."""
+    from scipy import sparse
+
+    data, indices, indptr, shape = (
+        arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr", "shape")
+    )
+    return sparse.csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
+
+
+def _load_arrays(path: Path) -> Arrays | None:
+    """What is in the file; None if it is not there or cannot be read, and is to be made again."""
+    if not path.exists():
+        return None
+    # zipfile and numpy have a dozen kinds of errors for what is damaged, and numpy leaves a file
+    # open that is no zip.
+    with suppress(Exception), path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+    return None
+
+
+class _Watch:
+    """Time and the most memory of what happens within."""
+
+    def __enter__(self) -> "_Watch":
+        with suppress(OSError):  # Linux forgets the peak so far when told to
+            Path("/proc/self/clear_refs").write_text("5")
+        self._started = time.perf_counter()
+        return self
+
+    def __exit__(self, *interruption: object) -> None:
+        self.seconds = time.perf_counter() - self._started
+        self.peak_bytes = _peak_bytes()
+
+
+def _peak_bytes() -> int | None:
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) << 10
+    with suppress(ImportError):
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak << 10
+    return None

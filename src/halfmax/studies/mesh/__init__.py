@@ -1,0 +1,1 @@
+"""The paper's case study: MEDLINE tagged with MeSH terms."""

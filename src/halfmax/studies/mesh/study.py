@@ -1,0 +1,246 @@
+"""The study: records in, what every rule does to held-out records out, in stages."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._options import AVERAGES
+from halfmax._progress import Progress, Wanted
+from halfmax.mesh.corpus import Corpus
+from halfmax.mesh.evaluating import codes_of
+from halfmax.mesh.fitting import (
+    Documents,
+    assemble,
+    gather_records,
+    learn_documents,
+    left_out_outputs,
+    tune_left_out,
+)
+from halfmax.mesh.generator import PAPER, SMALL, Recipe, generate
+from halfmax.mesh.half_max import HalfMax, find_half_max
+from halfmax.mesh.judging import Judged, are_rare, judge
+from halfmax.mesh.labels import truth_of
+from halfmax.mesh.outputs import Outputs
+from halfmax.mesh.reading import find_files
+from halfmax.mesh.ridge import Ridge
+from halfmax.mesh.rules import Rule
+from halfmax.mesh.settings import PENALTIES, Settings
+from halfmax.mesh.stages import Arrays, Stage, Stages
+from halfmax.studies.mesh.flatness import Sweep, spread_of, sweep
+
+Array = npt.NDArray[Any]
+
+SCALES = {"small": SMALL, "paper": PAPER}
+TEST_SHARE = 0.2
+# What is tuned on outputs that leave each document out. Without a guard the average over documents
+# would take longer than all the rest.
+_TUNED = (("macro", None), ("micro", None), *((average, "auto") for average in AVERAGES))
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One way to choose penalties: what the plug-in rules reach for, and what all rules do."""
+
+    penalty: str
+    penalties: Array
+    best: HalfMax
+    judged: dict[str, Judged]
+    spread: Array  # of each label's outputs for the held-out documents
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What was found."""
+
+    source: str
+    terms: list[str]
+    counts: Array  # of the training documents
+    n_train: int
+    n_test: int
+    n_words: int
+    rank: int
+    sides: dict[str, Side]
+    sweep: Sweep
+    stages: list[Stage]
+
+    @property
+    def rare(self) -> npt.NDArray[np.bool_]:
+        """Which terms few of the training documents have."""
+        return are_rare(self.counts, self.n_train)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Documents that nothing is learned from."""
+
+    factors: Array
+    truth: Any
+
+
+def run_study(
+    data: Sequence[str] | None,
+    scale: str,
+    settings: Settings,
+    stages: Stages,
+    progress: Wanted = None,
+) -> Study:
+    """Fit, apply every rule and judge it; `data` are paths, or None for made-up records."""
+    corpus, source = _records(data, scale, settings.seed, stages, progress)
+    train, test = _split(corpus, None if data else SCALES[scale], settings.seed)
+    documents = learn_documents(corpus, train, settings, stages, progress)
+    ridge = Ridge.of(documents.factors, documents.truth)
+    held_out = _held_out(corpus, test, documents, ridge, stages, progress)
+    errors = stages.run("penalties", None, lambda: {"errors": ridge.compare(progress)})["errors"]
+    sides = {}
+    for penalty in PENALTIES:
+        penalties = ridge.pick(penalty, errors)
+        sides[penalty] = _side(penalty, penalties, ridge, held_out, settings, stages, progress)
+    counts = np.bincount(documents.truth.indices, minlength=len(documents.terms))
+    rare = np.flatnonzero(are_rare(counts, len(train)))
+    return Study(
+        source=source,
+        terms=documents.terms,
+        counts=counts,
+        n_train=len(train),
+        n_test=len(test),
+        n_words=len(documents.words.vocabulary),
+        rank=documents.factors.shape[1],
+        sides=sides,
+        sweep=_sweep(ridge, held_out, rare, stages, progress),
+        stages=stages.done,
+    )
+
+
+def _records(
+    data: Sequence[str] | None, scale: str, seed: int, stages: Stages, progress: Wanted
+) -> tuple[Corpus, str]:
+    if data:
+        return gather_records(data, stages, progress), f"{len(find_files(data)):,} files"
+    if scale not in SCALES:
+        raise ValueError(f"scale must be 'small' or 'paper'; got {scale!r}")
+    recipe = replace(SCALES[scale], seed=seed)
+    make = partial(_write_generated, recipe, progress)
+    corpus = stages.file("records", asdict(recipe), make, Corpus.open)
+    return corpus, f"made-up records, scale {scale!r}, seed {seed}"
+
+
+def _write_generated(recipe: Recipe, progress: Wanted, path: Path) -> None:
+    with Progress(progress, "making records", recipe.n_train + recipe.n_test) as told:
+
+        def counted() -> Any:
+            for record in generate(recipe):
+                told.advance(1)
+                yield record
+
+        Corpus.write(counted(), path)
+
+
+def _split(corpus: Corpus, recipe: Recipe | None, seed: int) -> tuple[Array, Array]:
+    """Rows to learn from and rows held out; made-up records come in that order."""
+    if recipe is not None:
+        rows = np.arange(len(corpus))
+        return rows[: recipe.n_train], rows[recipe.n_train :]
+    rows = corpus.with_mesh
+    order = np.random.default_rng(seed).permutation(rows)
+    n_test = int(TEST_SHARE * len(rows))
+    if not n_test:
+        raise ValueError(
+            f"there must be {int(1 / TEST_SHARE)} records with MeSH terms or more, to learn from "
+            f"most and hold some out; got {len(rows)} among {len(corpus):,} records"
+        )
+    return np.sort(order[n_test:]), np.sort(order[:n_test])
+
+
+def _held_out(
+    corpus: Corpus,
+    rows: Array,
+    documents: Documents,
+    ridge: Ridge,
+    stages: Stages,
+    progress: Wanted,
+) -> HeldOut:
+    model = assemble(documents, ridge, np.ones(len(documents.terms)), {})
+
+    def make() -> Arrays:
+        with Progress(progress, "held-out documents", len(rows)) as told:
+            return {"factors": model.factors(corpus.texts(rows), told)}
+
+    headings = corpus.headings()
+    truth = truth_of(headings, rows, codes_of(headings, documents.terms))
+    return HeldOut(stages.run("held-out documents", len(rows), make)["factors"], truth)
+
+
+def _side(
+    penalty: str,
+    penalties: Array,
+    ridge: Ridge,
+    held_out: HeldOut,
+    settings: Settings,
+    stages: Stages,
+    progress: Wanted,
+) -> Side:
+    weights, rates = ridge.weights(penalties), ridge.rates
+    outputs = Outputs(held_out.factors, weights.astype(np.float32), rates.astype(np.float32))
+    found = stages.run(f"plug-in rules {penalty}", None, lambda: _plug_in(outputs, progress))
+    best = HalfMax(found["labels"], float(found["all"]), found["documents"])
+    left_out = left_out_outputs(ridge, penalties)
+
+    def tune() -> Arrays:
+        return _tuned(left_out, ridge.truth, settings.seed, progress)
+
+    cuts = stages.run(f"thresholds {penalty}", settings.seed, tune)
+    rules = [
+        Rule("0.5", np.full(len(rates), 0.5)),
+        *(best.rule(average, f"plug-in {average}") for average in AVERAGES),
+        *(Rule(name, thresholds) for name, thresholds in cuts.items()),
+    ]
+    counted = stages.run(
+        f"judging {penalty}", None, lambda: _judged(outputs, held_out.truth, rules, progress)
+    )
+    judged = {
+        rule.name: Judged(
+            rule, **{name: part[r] for name, part in counted.items() if name != "spread"}
+        )
+        for r, rule in enumerate(rules)
+    }
+    return Side(penalty, penalties, best, judged, counted["spread"])
+
+
+def _plug_in(outputs: Outputs, progress: Wanted) -> Arrays:
+    best = find_half_max(outputs, progress)
+    return {
+        "labels": best.of_labels,
+        "all": np.array(best.of_all),
+        "documents": best.of_documents,
+    }
+
+
+def _tuned(left_out: Outputs, truth: Any, seed: int, progress: Wanted) -> Arrays:
+    cuts = {}
+    with Progress(progress, "tuned and honest thresholds", len(_TUNED)) as told:
+        for average, guard in _TUNED:
+            name = f"{guard or 'tuned'} {average}"
+            cuts[name] = tune_left_out(left_out, truth, average, guard, seed)
+            told.advance(1)
+    return cuts
+
+
+def _judged(outputs: Outputs, truth: Any, rules: list[Rule], progress: Wanted) -> Arrays:
+    judged = judge(outputs, truth, rules, progress)
+    names = [name for name in Judged.__dataclass_fields__ if name != "rule"]
+    counts = {name: np.stack([getattr(one, name) for one in judged]) for name in names}
+    return {**counts, "spread": spread_of(outputs, progress)}
+
+
+def _sweep(ridge: Ridge, held_out: HeldOut, rare: Array, stages: Stages, progress: Wanted) -> Sweep:
+    def make() -> Arrays:
+        found = sweep(ridge, held_out.factors, held_out.truth, rare, progress)
+        return {name: np.asarray(part) for name, part in vars(found).items()}
+
+    found = stages.run("sweep of penalties", None, make)
+    return Sweep(found["penalties"], found["spread"], found["flooding"], int(found["n_documents"]))

@@ -1,0 +1,68 @@
+"""What all pages of studies share: a folder that can be written, JSON, and the template."""
+
+import json
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from halfmax import __version__
+from halfmax._errors import spell_out
+from halfmax._files import write_whole
+from halfmax.studies.claim import shown_number
+
+
+def need(*modules: str) -> None:
+    """Refuse to begin without what only reports need."""
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        raise ModuleNotFoundError(
+            f"this needs {spell_out(missing)}, not installed: pip install 'halfmax[report]'"
+        )
+
+
+def prepare_folder(out: str | Path) -> Path:
+    """The folder, made and tried before the long work begins."""
+    if not str(out).strip():
+        raise ValueError("out must name a folder; got an empty name")
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".halfmax.probe"
+        write_whole(probe, "")
+        probe.unlink()
+    except OSError as error:
+        reason = "it is a file" if folder.is_file() else error.strerror or str(error)
+        raise OSError(
+            f"out must be a folder that can be written; {str(folder)!r} is not: {reason}"
+        ) from None
+    return folder
+
+
+def write_files(folder: Path, contents: Mapping[str, str | bytes]) -> None:
+    """Write every file whole, in this order; a folder in the place of one is found before."""
+    for name in contents:
+        if (folder / name).is_dir():
+            raise OSError(f"cannot write {folder / name}: it is a folder; name another out")
+    for name, content in contents.items():
+        write_whole(folder / name, content)
+
+
+def as_json(content: dict[str, Any]) -> str:
+    """Numbers and words for other programs."""
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def fill_template(name: str, **values: Any) -> str:
+    """A page from one of the templates; what is not markup is escaped."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("halfmax.studies"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["number"] = shown_number
+    return environment.get_template(name).render(version=__version__, **values)
