@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
@@ -81,7 +82,7 @@ class Corpus:
     def __repr__(self) -> str:
         return f"<Corpus of {len(self):,} records in {self.path}>"
 
-    @property
+    @cached_property
     def pmids(self) -> list[str]:
         return [pmid for batch in self._batches() for pmid in batch["pmid"].to_pylist()]
 
