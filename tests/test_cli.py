@@ -28,6 +28,12 @@ COMMANDS = (
     ["reproduce", "figures"],
     ["reproduce", "claims"],
     ["reproduce", "curse"],
+    ["reproduce", "mesh"],
+    ["mesh"],
+    ["mesh", "fit"],
+    ["mesh", "tag"],
+    ["mesh", "evaluate"],
+    ["mesh", "generate"],
 )
 
 
@@ -45,10 +51,10 @@ def test_every_command_has_help_with_an_example(command):
 def test_every_command_is_in_the_list_above():
     names = {command.callback.__name__ for command in app.registered_commands}
     groups = {group.name: group.typer_instance for group in app.registered_groups}
-    listed = names | set(groups)
-    parts = {command.callback.__name__ for command in groups["reproduce"].registered_commands}
-    assert listed == {command[0] for command in COMMANDS}
-    assert parts == {command[1] for command in COMMANDS if len(command) > 1}
+    assert names | set(groups) == {command[0] for command in COMMANDS}
+    for name, group in groups.items():
+        parts = {command.callback.__name__ for command in group.registered_commands}
+        assert parts == {command[1] for command in COMMANDS if command[:-1] == [name]}
 
 
 def test_no_words_show_the_help():
@@ -127,6 +133,17 @@ def test_claims_are_printed_with_the_reasons(tmp_path, monkeypatch):
         (["reproduce", "--out", __file__], "out must be a folder that can be written"),
         (["reproduce", "--out", ""], "out must name a folder"),
         (["reproduce", "--out", "x", "claims"], "--out must come after 'claims'"),
+        (["reproduce", "--seed", "1", "mesh"], "--seed must come after 'mesh'"),
+        (["reproduce", "mesh", "--out", __file__], "out must be a folder that can be written"),
+        (["reproduce", "mesh", "--out", ""], "out must name a folder"),
+        (["reproduce", "mesh", "--rank", "0"], "--rank must be a whole number, 1 or more; got 0"),
+        (["reproduce", "mesh", "--scale", "big"], "--scale must be small or paper; got 'big'"),
+        (["reproduce", "mesh", "--data", "none", "x"], "there is no file or folder none"),
+        (["reproduce", "mesh", "x"], "Got unexpected extra argument"),
+        (
+            ["reproduce", "mesh", "--data", __file__, "--scale", "small"],
+            "--scale is for made-up records, and --data names real ones",
+        ),
         (["reproduce", "--runs", "many"], "--runs"),
         (["reproduce", "figure"], "figure"),
         (["tunes"], "tunes"),

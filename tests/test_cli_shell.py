@@ -201,7 +201,7 @@ def test_nothing_is_drawn_where_nobody_looks(folder):
 
 
 def test_help_and_import_are_quick():
-    heavy = ["numpy", "pyarrow", "numba", "scipy", "rich", "halfmax.tables.files"]
+    heavy = ["numpy", "pyarrow", "numba", "scipy", "rich", "halfmax.tables.files", "sklearn"]
     program = f"import sys, halfmax.cli; print(*(n for n in {heavy} if n in sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.split() == []
@@ -210,7 +210,10 @@ def test_help_and_import_are_quick():
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
-        ("halfmax ", {"tune", "apply", "assess", "diagnose", "decide", "reproduce", "demo"}),
+        (
+            "halfmax ",
+            {"tune", "apply", "assess", "diagnose", "decide", "reproduce", "mesh", "demo"},
+        ),
         ("halfmax tune --average m", {"macro", "micro"}),
         ("halfmax decide --metric f", {"f1", "f0.5", "f2"}),
     ],

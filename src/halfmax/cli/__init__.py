@@ -6,7 +6,7 @@ try:
     import typer
 
     from halfmax import __version__
-    from halfmax.cli import labelled, paper, predicting
+    from halfmax.cli import labelled, mesh, paper, predicting
     from halfmax.cli.options import Debug, flag
     from halfmax.cli.running import EXIT_CODES, OneLineErrors, running
 except KeyboardInterrupt:  # so early, there is nothing to say and nothing to clean up
@@ -48,6 +48,7 @@ app.command(
     "--out decisions.parquet"
 )(predicting.decide)
 app.add_typer(paper.app, name="reproduce")
+app.add_typer(mesh.app, name="mesh")
 
 
 @app.command(epilog="Example: halfmax demo")

@@ -20,8 +20,9 @@ class Bar:
 
     def __init__(self, what: str, check: Callable[[], None], shown: bool = True) -> None:
         self._check = check
+        self._shown = shown and sys.stderr is not None
         self._drawn: Progress | None = None
-        if shown and sys.stderr is not None and sys.stderr.isatty():
+        if self._shown and sys.stderr.isatty():
             self._drawn = _drawing()
             self._task = self._drawn.add_task(what, total=None)
         self._total: int | None = None
@@ -44,18 +45,28 @@ class Bar:
     def begin(self, what: str, total: int | None = None) -> None:
         """Another stretch of work; without a total the bar only shows that it goes on."""
         self._total = total
-        if self._drawn is not None:
-            self._drawn.reset(self._task, description=what, total=total or None)
+        if self._drawn is not None:  # another task: rich lets no task forget its total
+            self._drawn.remove_task(self._task)
+            self._task = self._drawn.add_task(what, total=total or None)
 
     def __call__(self, done: int, total: int) -> None:
         """So many of so many are done; a total of 0 is not known."""
         self._check()
         if self._drawn is None:
             return
-        if total != self._total:
+        if total != self._total:  # what is done already must not count for the speed from now on
             self._total = total
-            self._drawn.reset(self._task, total=total or None)
+            self._drawn.update(self._task, total=total or None)
         self._drawn.update(self._task, completed=done)
+
+    def say(self, line: str) -> None:
+        """A line on stderr that stays, above the bar where one is drawn."""
+        if self._drawn is not None:
+            self._drawn.console.print(
+                line, markup=False, emoji=False, highlight=False, soft_wrap=True
+            )
+        elif self._shown:
+            print(line, file=sys.stderr, flush=True)
 
     def _start(self) -> None:
         with self._lock:

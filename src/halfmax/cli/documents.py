@@ -5,12 +5,15 @@ infinities and no NaN: they are the words "inf", "-inf" and "nan", as in the fil
 """
 
 import math
+import statistics
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from halfmax.assessment import Assessment
     from halfmax.diagnosis import Diagnosis
+    from halfmax.mesh.evaluating import Evaluation
+    from halfmax.mesh.judging import Judged
     from halfmax.table import Table
     from halfmax.thresholds import Thresholds
 
@@ -71,13 +74,85 @@ def decided(made: Any) -> dict[str, Any]:
     }
 
 
+def fitted(made: Any) -> dict[str, Any]:
+    """What became of the records, what was learned from them, and how long each stage took."""
+    corpus, tagger = made.corpus, made.tagger
+    largest = tagger.penalties.max()
+    return {
+        "records": len(corpus) + corpus.replaced + corpus.deleted,
+        "without_mesh": len(corpus) - tagger.n_documents,
+        "replaced": corpus.replaced,
+        "deleted": corpus.deleted,
+        "documents": tagger.n_documents,
+        "terms": len(tagger.terms),
+        "words": len(tagger.words.vocabulary),
+        "rank": len(tagger.offset),
+        "penalty": made.settings.penalty,
+        "median_penalty": statistics.median(tagger.penalties.tolist()),
+        "largest_penalty": float(largest),
+        "with_largest_penalty": int((tagger.penalties == largest).sum()),
+        "bytes": made.bytes,
+        "seconds": made.seconds,
+        "stages": [stage._asdict() for stage in made.stages],
+    }
+
+
+def tagged(made: Any) -> dict[str, Any]:
+    """How many records were tagged, with how many terms."""
+    return {"records": made.records, "terms": made.terms, "without": made.without}
+
+
+def evaluated(found: "Evaluation") -> dict[str, Any]:
+    """How many records and headings there were, and what each rule reached on them."""
+    from halfmax.mesh.judging import are_rare
+
+    tagger = found.tagger
+    rare = are_rare(tagger.counts, tagger.n_documents)
+    return {
+        "documents": found.n_documents,
+        "seen_documents": found.n_seen,
+        "headings": found.n_headings,
+        "unknown_headings": found.n_unknown,
+        "terms": len(tagger.terms),
+        "occurring_terms": int((found.judged[0].positives > 0).sum()),
+        "rules": [_judged(judged, rare) for judged in found.judged],
+    }
+
+
+def generated(made: Any) -> dict[str, Any]:
+    """How many records were made up, and of what."""
+    return {
+        "records": made.recipe.n_train,
+        "test_records": made.recipe.n_test,
+        "terms": made.recipe.n_labels,
+        "words": made.recipe.n_words,
+        "test_out": made.test_out,
+    }
+
+
 DOCUMENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "tune": tuned,
     "apply": applied,
     "assess": assessed,
     "diagnose": diagnosed,
     "decide": decided,
+    "mesh fit": fitted,
+    "mesh tag": tagged,
+    "mesh evaluate": evaluated,
+    "mesh generate": generated,
 }
+
+
+def _judged(judged: "Judged", rare: Any) -> dict[str, Any]:
+    return {
+        "rule": judged.rule.name,
+        "macro": judged.macro,
+        "macro_occurring": _plain(judged.macro_seen),
+        "micro": judged.micro,
+        "samples": judged.samples,
+        "terms_per_document": float(judged.predicted_of_documents.mean()),
+        "floods": judged.flooding(rare),
+    }
 
 
 def _rows(table: "Table") -> list[dict[str, Any]]:

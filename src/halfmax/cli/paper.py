@@ -1,11 +1,16 @@
 """``halfmax reproduce``: the paper in a folder."""
 
-from typing import TYPE_CHECKING, Annotated
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from halfmax.cli.options import Debug, Quiet, was_given
+from halfmax.cli.mesh import MinCount, Rank
+from halfmax.cli.options import Debug, Quiet, refuse_given, was_given
 from halfmax.cli.running import running
+from halfmax.cli.staging import staged
 from halfmax.studies import PARTS, RUNS
 
 if TYPE_CHECKING:
@@ -17,8 +22,50 @@ app = typer.Typer(invoke_without_command=True)
 Out = Annotated[str, typer.Option(help="The folder to write into; it is made if need be.")]
 Runs = Annotated[int, typer.Option(help="Runs of the winner's curse for each base rate.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same files.")]
+Data = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="MEDLINE records: files, folders or globs, one or more. If not given, they are made "
+        "up.",
+        metavar="PATHS",
+    ),
+]
+Scale = Annotated[
+    str,
+    typer.Option(
+        help="How many records to make up: small, or paper for as many terms and words as it had.",
+        metavar="NAME",
+        autocompletion=lambda incomplete: [s for s in _SCALES if s.startswith(incomplete)],
+    ),
+]
+Work = Annotated[
+    str | None,
+    typer.Option(
+        help="Keep finished stages here. If not given: in OUT, until all is done.",
+        metavar="FOLDER",
+    ),
+]
 
 _OUT = "paper"
+_SCALES = ("small", "paper")
+
+
+class ManyPaths(TyperCommand):
+    """A command in which all words after --data, up to the next option, are paths of it.
+
+    They keep their order, as an update must come after what it updates.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words as if --data stood before each of its paths."""
+        words, of_data = list[str](), False
+        for before, word in zip(["", *args], args, strict=False):
+            is_option = word.startswith("-")
+            if of_data and not is_option and before != "--data":
+                words.append("--data")
+            of_data = word.partition("=")[0] == "--data" if is_option else of_data
+            words.append(word)
+        return super().parse_args(ctx, words)
 
 
 @app.callback(epilog="Example: halfmax reproduce --out paper")
@@ -65,6 +112,50 @@ def curse(
 ) -> None:
     """Simulate the winner's curse at the paper's size, and over sizes and base rates."""
     _reproduce(("curse",), out, runs, seed, quiet, debug)
+
+
+@app.command(cls=ManyPaths, epilog="Example: halfmax reproduce mesh --data medline/")
+def mesh(
+    context: typer.Context,
+    data: Data = None,
+    scale: Scale = "small",
+    out: Out = _OUT,
+    rank: Rank = None,
+    min_count: MinCount = 1,
+    seed: Seed = 0,
+    work: Work = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Run the case study: MeSH terms of MEDLINE, and which rules predict rare ones everywhere."""
+    with running(quiet, debug) as run:
+        from halfmax.mesh.settings import Settings
+        from halfmax.studies.mesh.reporting import reproduce_mesh
+        from halfmax.studies.page import prepare_folder
+
+        settings = Settings(rank=rank, min_count=min_count, seed=seed)
+        _check_source(context, data, scale)
+        folder = Path(work) if work else prepare_folder(out) / "mesh.work"
+        with (
+            run.working("reproducing the case study") as bar,
+            staged(folder, run, bar, keep=work is not None) as stages,
+        ):
+            page, study = reproduce_mesh(out, data, scale, settings, stages, bar)
+        from halfmax.cli.screens import SHEET_COLUMNS, show, studied
+
+        show(studied(study), sys.stdout, SHEET_COLUMNS)
+        print(f"\nOpen {page}")
+
+
+def _check_source(context: typer.Context, data: list[str] | None, scale: str) -> None:
+    """Refuse what is wrong before a folder is made."""
+    from halfmax.mesh.reading import find_files
+
+    if data:
+        refuse_given(context, ["scale"], "is for made-up records, and --data names real ones")
+        find_files(data)
+    elif scale not in _SCALES:
+        raise ValueError(f"--scale must be {' or '.join(_SCALES)}; got {scale!r}")
 
 
 def _reproduce(

@@ -2,10 +2,13 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from halfmax.cli.running import Run
 from halfmax.cli.streams import STANDARD
+
+_WRITING = ("tune", "apply", "decide", "mesh fit", "mesh tag", "mesh generate")
 
 
 def refuse_two_outputs(out: str | None, as_json: bool) -> None:
@@ -14,18 +17,26 @@ def refuse_two_outputs(out: str | None, as_json: bool) -> None:
         raise ValueError("--json and --out - both write to standard output: choose one")
 
 
-def report(name: str, found: Any, run: Run, as_json: bool, out: str | None = None) -> None:
+def report(
+    name: str,
+    found: Any,
+    run: Run,
+    as_json: bool,
+    out: str | None = None,
+    others: Sequence[str] = (),
+) -> None:
     """Say what a command found; quietly, a file that was written speaks for itself."""
     if as_json:
         from halfmax.cli.documents import DOCUMENTS
 
         document = {"command": name, **DOCUMENTS[name](found)}
-        if name in ("tune", "apply", "decide"):
+        if name in _WRITING:
             document["out"] = out
         document["warnings"] = run.warnings
         print(json.dumps(document, allow_nan=False))
     elif out is None or not run.quiet:
         from halfmax.cli.screens import SUMMARIES, show
 
-        written = [] if out in (None, STANDARD) else [f"Wrote {out}"]
+        files = [] if out in (None, STANDARD) else [out, *others]
+        written = [f"Wrote {file}" for file in files]
         show([*SUMMARIES[name](found), *written], sys.stderr if out == STANDARD else sys.stdout)

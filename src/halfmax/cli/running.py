@@ -30,8 +30,9 @@ _UsageError: Any = typer.BadParameter.__bases__[0]  # of the click that typer br
 
 # What the library calls its arguments, and what they are called here.
 _ARGUMENT = re.compile(
-    r"^(average|guard|level|max_k|metric|min_k|min_precision|min_recall|n_instances|n_resamples|"
-    r"prediction|seed|unknown|zero_division)(?= (must|is for) )"
+    r"^(average|guard|level|max_k|max_words|metric|min_count|min_k|min_precision|min_recall|"
+    r"n_instances|n_labels|n_resamples|n_test|n_train|n_words|penalty|prediction|rank|rule|seed|"
+    r"unknown|zero_division)(?= (must|is for) )"
 )
 _COLUMN = re.compile(r"\b(instance|label|prediction|probability|score|truth|weight)=\.\.\.")
 _CHOICE = re.compile(r"\b(average|guard|metric)='(\w+)'")
@@ -40,6 +41,12 @@ _ARRAY = re.compile(r"(?<![^\s(])(y_true|y_score|y_prob)(?=[\s\[,;:)]|$)")
 _ARRAYS = {"y_true": "the truth", "y_score": "the scores", "y_prob": "the probabilities"}
 _SPELLINGS = {
     "--n-resamples": "--resamples",
+    "--n-labels": "--terms",
+    "--n-words": "--words",
+    "--n-train": "--records",
+    "--n-test": "--test-records",
+    "n_train times labels_per_record, so that": "--records times the terms of a record, so that",
+    "n_train times words_per_record, so that": "--records times the words of a record, so that",
     "--guard must be None, ": "--guard must be ",
     ", or a Metric object": "",
     "or use label=None for one classifier": "or use --binary for one classifier; --help tells of "
@@ -88,6 +95,7 @@ class Run:
         self.quiet = quiet
         self.warnings: list[str] = []
         self.names: dict[str, str] = {}  # of files that the caller does not know
+        self.last_words: list[str] = []  # after what went wrong: lines that say what can be done
         self.asked: int | None = None  # to stop, by the signal of that number
 
     def stop(self, number: int, *_: object) -> None:
@@ -157,10 +165,10 @@ def running(quiet: bool = False, debug: bool = False) -> Iterator[Run]:
             traceback.print_exc()
         if isinstance(error, BrokenPipeError):
             _let_go_of_stdout()
-        if code == INTERRUPTED:
-            print("halfmax: stopped", file=sys.stderr)
-        elif run.asked is None and code != NO_READER:
-            print(f"halfmax: {_told(error, run)}", file=sys.stderr)
+        if code == INTERRUPTED or (run.asked is None and code != NO_READER):
+            told = "stopped" if code == INTERRUPTED else _told(error, run)
+            for line in (told, *run.last_words):
+                print(f"halfmax: {line}", file=sys.stderr)
         raise typer.Exit(code) from None
 
 

@@ -1,6 +1,7 @@
 """Summaries that fit into a terminal."""
 
 from collections.abc import Callable
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import numpy as np
@@ -9,6 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from halfmax.cli import documents
 from halfmax.cli.running import respelled
 from halfmax.diagnosis import FINDINGS
 from halfmax.table import Table
@@ -17,19 +19,24 @@ if TYPE_CHECKING:
     from halfmax.assessment import Assessment
     from halfmax.decision import Decision
     from halfmax.diagnosis import Diagnosis
+    from halfmax.mesh.evaluating import Evaluation
+    from halfmax.studies.mesh.sheets import Sheet
+    from halfmax.studies.mesh.study import Study
     from halfmax.thresholds import Thresholds
 
 _SHOWN = 10  # labels; the file and --json have all of them
 _LONGEST_NAME = 40
 _FEWEST_COLUMNS = 72  # of the screen; numbers are not cut for a narrower one
+SHEET_COLUMNS = 80  # of the screen, for the tables of the case study
+_SHEET_HEAD = 9  # letters of a column's name on a line; numbers may be wider
 
 Parts = list[str | Grid]
 
 
-def show(parts: Parts, sink: TextIO) -> None:
+def show(parts: Parts, sink: TextIO, fewest_columns: int = _FEWEST_COLUMNS) -> None:
     """Print lines and tables; names are text, whatever they look like."""
     console = Console(file=sink, highlight=False)
-    console.width = max(console.width, _FEWEST_COLUMNS)
+    console.width = max(console.width, fewest_columns)
     with console.capture() as captured:
         for part in parts:
             console.print(Text(part) if isinstance(part, str) else part)
@@ -93,12 +100,96 @@ def decided(made: Any) -> Parts:
     return [f"Expected {_goal(found)} = {found.expected_score:.4f}", *applied(made)]
 
 
+def fitted(made: Any) -> Parts:
+    """What became of the records, and what was learned from them."""
+    found = documents.fitted(made)
+    penalty = f"Penalty {found['median_penalty']:.3g} for all terms"
+    if found["penalty"] == "per-label":
+        largest = _count(found["with_largest_penalty"], "term")
+        penalty = (
+            f"Penalties: median {found['median_penalty']:.3g}; {largest} with the largest, "
+            f"{found['largest_penalty']:.3g}"
+        )
+    return [
+        f"{_count(found['records'], 'record')} read: {found['documents']:,} with MeSH terms, "
+        f"{found['without_mesh']:,} without, {found['replaced']:,} replaced, "
+        f"{found['deleted']:,} deleted",
+        f"Fitted {_count(found['terms'], 'term')} to {found['documents']:,} documents: "
+        f"{found['words']:,} words, rank {found['rank']:,}, {found['seconds']:.1f} s",
+        penalty,
+    ]
+
+
+def tagged(made: Any) -> Parts:
+    """How many terms were predicted."""
+    terms, records = _count(made.terms, "term"), _count(made.records, "record")
+    return [f"{terms} predicted for {records}; without any: {made.without:,}"]
+
+
+def evaluated(evaluation: "Evaluation") -> Parts:
+    """What each rule reached, and what the columns mean."""
+    from halfmax.mesh.judging import RARE
+
+    found = documents.evaluated(evaluation)
+    table = Grid("rule", box=None, pad_edge=False, header_style="bold")
+    for name in ("macro F1", "occurring", "micro F1", "per record", "terms", "floods"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for rule in found["rules"]:
+        name, *scores, terms, floods = rule.values()
+        cells = [f"{float(score):.4f}" for score in scores]
+        table.add_row(name, *cells, f"{terms:.1f}", f"{floods:,}")
+    return [
+        f"{_count(found['documents'], 'record')} with {_count(found['headings'], 'heading')}, "
+        f"{found['unknown_headings']:,} of them of terms unknown to the tagger, left out here",
+        "",
+        table,
+        "",
+        f"macro F1: the mean over all {found['terms']:,} terms; occurring: over the "
+        f"{found['occurring_terms']:,} that these records have; per record: the mean over records; "
+        "terms: predicted for a record",
+        "floods: terms predicted for more than a third of the records, though fewer than 1 in "
+        f"{1 / RARE:,.0f} of those that the tagger learned from have them",
+    ]
+
+
+def generated(made: Any) -> Parts:
+    """How many records were made up, and of what."""
+    recipe = made.recipe
+    of = f"{_count(recipe.n_labels, 'term')} and {_count(recipe.n_words, 'word')}"
+    others = f", and {recipe.n_test:,} of the same to evaluate on" if recipe.n_test else ""
+    return [f"Made up {_count(recipe.n_train, 'record')} of {of}{others}"]
+
+
+def studied(study: "Study") -> Parts:
+    """The terms that the macro rule predicts most often, and what all rules reach."""
+    from halfmax.mesh.judging import RARE
+    from halfmax.studies.mesh.sheets import sheets
+
+    tables = [
+        sheet
+        for sheet in sheets(study)
+        if "macro F1" in sheet.title or sheet.columns[0] == "rule"  # the page has the others
+    ]
+    parts: Parts = [
+        f"Records: {study.source}; {study.n_train:,} to learn from, {study.n_test:,} held out",
+        f"{_count(len(study.terms), 'term')}, {study.n_words:,} words, rank {study.rank:,}",
+        f"Bold terms are rare: fewer than 1 in {1 / RARE:,.0f} records to learn from have them",
+    ]
+    for sheet in tables:
+        parts += ["", f"{sheet.title}:", _sheet_grid(sheet)]
+    return parts
+
+
 SUMMARIES: dict[str, Callable[[Any], Parts]] = {
     "tune": tuned,
     "apply": applied,
     "assess": assessed,
     "diagnose": diagnosed,
     "decide": decided,
+    "mesh fit": fitted,
+    "mesh tag": tagged,
+    "mesh evaluate": evaluated,
+    "mesh generate": generated,
 }
 
 
@@ -107,7 +198,11 @@ def _goal(found: Any) -> str:
 
 
 def _labels(count: int) -> str:
-    return "1 label" if count == 1 else f"{count:,} labels"
+    return _count(count, "label")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _head(table: Table, which: str, order: npt.NDArray[Any], size: int | None = None) -> Parts:
@@ -130,4 +225,20 @@ def _grid(table: Table) -> Grid:
         label = Text(name)
         label.truncate(_LONGEST_NAME, overflow="ellipsis")
         grid.add_row(label, *map(Text, cells))
+    return grid
+
+
+def _sheet_grid(sheet: "Sheet") -> Grid:
+    """A table in which words are cut where the screen is narrow, and numbers are not."""
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    for place, name in enumerate(sheet.columns):
+        if place < sheet.words:
+            grid.add_column(name, vertical="bottom")
+            continue
+        widest = max((len(row[place]) for row in sheet.rows), default=0)
+        head = "\n".join(wrap(name, max(widest, _SHEET_HEAD)))
+        grid.add_column(head, justify="right", no_wrap=True, vertical="bottom")
+    for number, row in enumerate(sheet.rows):
+        cells = (Text(cell, no_wrap=True, overflow="ellipsis") for cell in row)
+        grid.add_row(*cells, style="bold" if number in sheet.bold else None)
     return grid

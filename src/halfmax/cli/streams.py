@@ -68,6 +68,17 @@ def check_table_out(out: str, form: str | None, force: bool) -> str:
     return FORMATS[form or "csv"]
 
 
+def ending_of(out: str, endings: Sequence[str]) -> str:
+    """Which of the endings, that each stand for a format, a file's name has."""
+    found = [ending for ending in endings if out.lower().endswith(ending)]
+    if not found:
+        from halfmax._errors import spell_out
+
+        known = spell_out(endings, "or")
+        raise ValueError(f"cannot tell the format of {out}: its name must end in {known}")
+    return found[0]
+
+
 @contextmanager
 def outgoing(out: str, ending: str, force: bool, run: Run) -> Iterator[str]:
     """Where to write: a file that is piped or takes its place when it is whole and still wanted."""
