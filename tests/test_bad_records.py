@@ -20,7 +20,7 @@ TITLE = (
 )
 OPEN_TITLE = TITLE.split("{}")[0]
 GOOD = TITLE.format("Fine.")
-PACKED = gzip.compress(GOOD.encode())
+PACKED = gzip.compress(GOOD.encode(), mtime=0)
 LAUGHS = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 10))
 
 
@@ -116,7 +116,7 @@ FILES = [
     ("list", b'\n [{"pmid": 1}]', ["begins a JSON list", ONE_A_LINE]),
     ("zip", b"PK\x03\x04...", ["PubMed's XML", ONE_A_LINE, "begins b'PK"]),
     ("text", b"pmid,title\n", ["packed by gzip or not", "begins b'pmid,title"]),
-    ("twice packed", gzip.compress(PACKED), [r"begins b'\x1f\x8b"]),
+    ("twice packed", gzip.compress(PACKED, mtime=0), [r"begins b'\x1f\x8b"]),
     ("gzip cut", PACKED[:-20], ["cut short", "Download it again"]),
     ("gzip cut at its end", PACKED[:-4], ["cut short", "Download it again"]),
     ("gzip cut at its start", PACKED[:5], ["cut short", "Download it again"]),
@@ -158,6 +158,12 @@ class Endless:
 
 ENDLESS = [
     ("text", OPEN_TITLE, "text ", "characters of text"),
+    (
+        "labels",
+        "<PubmedArticleSet><PubmedArticle><MedlineCitation><Article><Abstract>",
+        f"<AbstractText Label='{'x' * 60_000}'>y</AbstractText>",
+        "characters of text",
+    ),
     ("data", OPEN_TITLE + "<![CDATA[", "text ", "characters of text"),
     ("markup", OPEN_TITLE, "<i>x</i>", "characters of text"),
     ("comment", OPEN_TITLE + "<!-- ", "text ", "tag or comment must be shorter"),
@@ -245,6 +251,7 @@ def test_no_corpus(tmp_path):
     with pa.ipc.new_file(other, pa.schema([("a", pa.int8())])):
         pass
     cases = {"": b"", "text": b"hello", "cut": content[:-30], "other": other.getvalue()}
+    cases["bytes"] = content.replace(b"One.", b"\xff\xff\xff\xff")
     for name, bad in cases.items():
         (tmp_path / f"{name}.bad").write_bytes(bad)
         with pytest.raises(ValueError, match=r"is not a corpus of records.*gather"):

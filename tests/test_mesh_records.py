@@ -110,6 +110,12 @@ def test_json_gives_back_what_was_written(coming):
         assert found == [record._replace(version=1) for record in coming]
 
 
+def test_json_terms_are_tidied_as_those_of_xml():
+    content = b'{"pmid": 7, "mesh": [" Humans ", "Humans", "Mice,\\n Inbred"]}'
+    [found] = json_lines.parse(io.BytesIO(content), "some.jsonl")
+    assert found.mesh == ("Humans", "Mice, Inbred")
+
+
 def test_json_without_or_with_null():
     content = b'{"pmid": "7 "}\n{"pmid": 7, "title": null, "abstract": null, "mesh": null}'
     found = list(json_lines.parse(io.BytesIO(content), "some.jsonl"))

@@ -101,26 +101,44 @@ def test_stages_done_before_are_found_and_change_nothing(made, tmp_path):
 
 
 @compiled
+def test_other_settings_in_the_same_folder_find_only_what_they_share(made, monkeypatch):
+    _, work, _, _ = made
+    monkeypatch.setattr(study, "_TUNED", {"auto macro": ("macro", None)})  # quicker, and no matter
+
+    def reused(**changed):
+        stages = Stages(work)
+        study.run_study(None, "small", Settings(**{"rank": 20, **changed}), stages)
+        return [stage.name for stage in stages.done if stage.reused]
+
+    shared = ["records", "words", "factors", "held-out documents"]
+    assert reused(min_count=5) == shared
+    assert reused(rank=10) == shared[:2]
+    assert reused(seed=1) == []
+
+
+@compiled
 def test_the_tables_rank_terms_by_how_often_they_are_predicted(made):
     *_, found = made
     for penalty, side in found.sides.items():
         for average in ("macro", "micro", "samples"):
             ranking = rank_terms(found, penalty, average)
             judged = side.judged[f"plug-in {average}"]
-            counts = [row.predicted for row in ranking.rows]
+            counts = [row.predicted for row in ranking]
             assert counts == sorted(counts, reverse=True)
             assert counts[0] == judged.predicted.max()
-            for row in ranking.rows:
+            for row in ranking:
                 j = found.terms.index(row.name)
                 assert row.predicted == judged.predicted[j]
                 assert row.threshold == pytest.approx(row.best / 2)
-                assert row.rare == (found.counts[j] < found.n_train / 500)
-            last = ranking.rows[-1]
-            assert last.rank + last.left_out == sum(1 + row.left_out for row in ranking.rows)
+                assert row.rare == (found.counts[j] < found.n_train / 100)
+            last = ranking[-1]
+            assert last.rank + last.left_out == sum(1 + row.left_out for row in ranking)
 
 
 def test_markdown_shows_terms_as_they_are():
-    sheet = Sheet("A | b", ["term", "n"], [["<b>*x*</b> | y", "1"], ["z", "2"]], frozenset([1]))
+    sheet = Sheet(
+        "rules", "A | b", ["term", "n"], [["<b>*x*</b> | y", "1"], ["z", "2"]], frozenset([1])
+    )
     assert sheet.markdown().splitlines()[2:] == [
         "| term | n |",
         "| --- | ---: |",
@@ -145,6 +163,8 @@ def test_records_without_rare_terms_have_pictures_too(tmp_path):
     records.write_text("\n".join(map(json.dumps, lines)))
     _, found = reproduce_mesh(tmp_path / "out", [str(records)])
     assert not found.rare.any()
+    summary = (tmp_path / "out" / "mesh.json").read_text()
+    json.loads(summary, parse_constant=pytest.fail)  # NaN is no JSON
     assert {file.name for file in (tmp_path / "out").iterdir()} >= WRITTEN
 
 

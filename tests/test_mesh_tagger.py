@@ -22,6 +22,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import f1_score
 from strategies import averages, probabilities
+from threadpoolctl import threadpool_limits
 
 import halfmax as hm
 from halfmax.mesh import fitting, half_max, outputs, tagger
@@ -1301,6 +1302,27 @@ def test_evaluation_counts_what_tags_say(fitted, unseen):
         hits = [len({*row} & {*own}) for row, own in zip(tags, known, strict=True)]
         assert one.hits_of_documents.tolist() == hits
         assert one.hits.sum() == sum(hits)
+
+
+def test_the_model_does_not_depend_on_the_number_of_threads(tmp_path, corpus):
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            fit_tagger(corpus, Settings(rank=RANK)).save(tmp_path / str(threads))
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
+def test_plug_in_rules_of_left_out_outputs(corpus):
+    headings = corpus.headings()
+    rows = corpus.with_mesh
+    truth = truth_of(headings, rows, frequent_terms(headings, rows, 1))
+    rng = np.random.default_rng(0)
+    ridge = Ridge.of(rng.normal(size=(len(rows), 4)), truth)
+    outputs = left_out_outputs(ridge, ridge.choose("per-label"))
+    best = find_half_max(outputs)
+    again = find_half_max(outputs_of(outputs.whole()))
+    assert best.of_labels == pytest.approx(again.of_labels, rel=1e-6)
+    assert best.of_documents == pytest.approx(again.of_documents, rel=1e-6)
+    assert best.of_all == pytest.approx(again.of_all, rel=1e-6)
 
 
 def test_records_that_it_was_fitted_on_are_counted(fitted, corpus):

@@ -46,7 +46,7 @@ def one_blas_thread() -> AbstractContextManager[object]:
 
 @cache  # to look for the libraries takes milliseconds
 def _controller() -> Any:
-    import numpy.linalg  # noqa: F401  loads the library to be controlled
+    import scipy.linalg  # noqa: F401  brings a library beside numpy's, which must be there by now
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from halfmax.cli import documents
-from halfmax.cli.running import respelled
+from halfmax.cli.running import on_one_line, respelled
 from halfmax.diagnosis import FINDINGS
 from halfmax.table import Table
 
@@ -168,7 +168,7 @@ def studied(study: "Study") -> Parts:
     tables = [
         sheet
         for sheet in sheets(study)
-        if "macro F1" in sheet.title or sheet.columns[0] == "rule"  # the page has the others
+        if sheet.kind in ("macro terms", "rules")  # the page has the others
     ]
     parts: Parts = [
         f"Records: {study.source}; {study.n_train:,} to learn from, {study.n_test:,} held out",
@@ -239,6 +239,6 @@ def _sheet_grid(sheet: "Sheet") -> Grid:
         head = "\n".join(wrap(name, max(widest, _SHEET_HEAD)))
         grid.add_column(head, justify="right", no_wrap=True, vertical="bottom")
     for number, row in enumerate(sheet.rows):
-        cells = (Text(cell, no_wrap=True, overflow="ellipsis") for cell in row)
+        cells = (Text(on_one_line(cell), no_wrap=True, overflow="ellipsis") for cell in row)
         grid.add_row(*cells, style="bold" if number in sheet.bold else None)
     return grid

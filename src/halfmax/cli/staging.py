@@ -1,6 +1,5 @@
 """Long work in stages, for as long as somebody can go on from what is finished."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,8 +10,6 @@ from halfmax.cli.running import Run, on_one_line
 
 if TYPE_CHECKING:
     from halfmax.mesh.stages import Stage, Stages
-
-_OF_A_STAGE = re.compile(r".+-[0-9a-f]{16}(\.npz)?|\.halfmax\.[0-9a-f]+\.part")
 
 
 @contextmanager
@@ -30,24 +27,24 @@ def staged(folder: Path, run: Run, bar: Bar, keep: bool) -> Iterator["Stages"]:
     try:
         yield stages
     except BaseException:
-        if stages.done:
+        if stages.done and folder.exists():
             run.last_words.append(
                 f"finished stages are kept in {name} and are used when the command is run again"
             )
         elif is_new:
-            _clear(folder)
+            _clear(stages)
         raise
     if not keep:
-        _clear(folder)
+        _clear(stages)
 
 
-def _clear(folder: Path) -> None:
-    """Remove what stages have left; a folder that holds anything else stays."""
-    for path in folder.iterdir():
-        if path.is_file() and _OF_A_STAGE.fullmatch(path.name):
-            path.unlink()
-    with suppress(OSError):
-        folder.rmdir()
+def _clear(stages: "Stages") -> None:
+    """Remove what these stages have left; a folder that holds anything else stays."""
+    for path in stages.files:
+        path.unlink(missing_ok=True)
+    if stages.folder is not None:
+        with suppress(OSError):
+            stages.folder.rmdir()
 
 
 def _told(stage: "Stage", folder: str) -> str:

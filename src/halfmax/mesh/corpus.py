@@ -222,7 +222,7 @@ def _open(path: Path) -> tuple[Any, dict[bytes, bytes]]:
         if not reader.schema.equals(_SCHEMA) or not {_REPLACED, _DELETED} <= metadata.keys():
             raise pa.ArrowInvalid("it has other columns")
         for place in range(reader.num_record_batches):
-            reader.get_batch(place).validate()
+            reader.get_batch(place).validate(full=True)
     except (pa.ArrowException, OSError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
         raise ValueError(

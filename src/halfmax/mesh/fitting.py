@@ -1,7 +1,7 @@
 """From records to a fitted tagger, in stages: words, factors, penalties, thresholds."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from halfmax._errors import HalfmaxWarning
 from halfmax._options import AVERAGES
 from halfmax._progress import Progress, Wanted
+from halfmax._threads import one_blas_thread
 from halfmax.mesh.corpus import Corpus, gather
 from halfmax.mesh.labels import frequent_terms, truth_of
 from halfmax.mesh.outputs import LeftOut, Outputs
@@ -22,6 +23,7 @@ from halfmax.mesh.stages import (
     Arrays,
     Stages,
     decode_texts,
+    digest_of,
     encode_texts,
     fingerprint,
     pack_sparse,
@@ -62,21 +64,18 @@ def fit_tagger(
 ) -> Tagger:
     """Fit a tagger to all records that have MeSH terms, and tune its thresholds."""
     settings, stages = settings or Settings(), stages or Stages(None)
-    documents = learn_documents(corpus, corpus.with_mesh, settings, stages, progress)
-    ridge = Ridge.of(documents.factors, documents.truth)
-    penalties = choose_penalties(ridge, settings.penalty, stages, progress)
-    outputs = left_out_outputs(ridge, penalties)
+    with one_blas_thread():
+        documents = learn_documents(corpus, corpus.with_mesh, settings, stages, progress)
+        ridge = Ridge.of(documents.factors, documents.truth)
+        penalties = choose_penalties(ridge, settings.penalty, stages, progress)
+        outputs = left_out_outputs(ridge, penalties)
+        wanted = {average: (average, "auto") for average in AVERAGES}
 
-    def make() -> Arrays:
-        with Progress(progress, "thresholds", len(AVERAGES)) as told:
-            cuts = {}
-            for average in AVERAGES:
-                cuts[average] = tune_left_out(outputs, ridge.truth, average, "auto", settings.seed)
-                told.advance(1)
-        return cuts
+        def make() -> Arrays:
+            return tune_all(outputs, ridge.truth, wanted, settings.seed, progress)
 
-    thresholds = stages.run("thresholds", settings.seed, make)
-    return assemble(documents, ridge, penalties, thresholds)
+        thresholds = stages.run("thresholds", settings.seed, make)
+        return assemble(documents, ridge, penalties, thresholds)
 
 
 def gather_records(
@@ -108,7 +107,7 @@ def learn_documents(
         )
     headings = corpus.headings()
     terms = frequent_terms(headings, rows, settings.min_count)
-    on = [fingerprint([corpus.path]), settings.max_words, len(rows), int(rows.sum())]
+    on = [fingerprint([corpus.path]), settings.max_words, digest_of(rows)]
 
     def make_words() -> Arrays:
         with Progress(progress, "words", len(rows)) as told:
@@ -157,13 +156,33 @@ def left_out_outputs(ridge: Ridge, penalties: Array) -> Outputs:
     )
 
 
+def tune_all(
+    outputs: Outputs,
+    truth: Any,
+    wanted: Mapping[str, tuple[str, str | None]],
+    seed: int,
+    progress: Wanted,
+) -> Arrays:
+    """Thresholds under each name, for an average with a guard or none."""
+    cuts = {}
+    with Progress(progress, "thresholds", len(wanted)) as told:
+        for name, (average, guard) in wanted.items():
+            cuts[name] = tune_left_out(outputs, truth, average, guard, seed)
+            told.advance(1)
+    return cuts
+
+
+def n_tuned(n_documents: int, n_labels: int, average: str) -> int:
+    """On how many of the documents thresholds are tuned: as many as fit in memory."""
+    return min(n_documents, max(1, _MOST_SCORES[average] // n_labels))
+
+
 def tune_left_out(
     outputs: Outputs, truth: Any, average: str, guard: str | None, seed: int
 ) -> npt.NDArray[np.float64]:
-    """Thresholds for outputs of which the truth is known, on as many documents as fit in memory."""
-    n_documents, n_labels = outputs.shape
-    size = min(n_documents, max(1, _MOST_SCORES[average] // n_labels))
-    rows = np.sort(np.random.default_rng(seed).permutation(n_documents)[:size])
+    """Thresholds for outputs of which the truth is known."""
+    order = np.random.default_rng(seed).permutation(len(outputs.factors))
+    rows = np.sort(order[: n_tuned(*outputs.shape, average)])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HalfmaxWarning)  # nobody can act on what is said of a label
         return tune(truth[rows], outputs[rows].whole(), average=average, guard=guard).thresholds

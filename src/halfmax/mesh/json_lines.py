@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from halfmax.mesh.record import MOST_TEXT, Record
+from halfmax.mesh.record import MOST_TEXT, Record, tidy
 
 EXPECTED = (
     'one JSON object a line, as {"pmid": 1, "title": "...", "abstract": "...", "mesh": ["..."]}'
@@ -100,7 +100,7 @@ def _mesh(row: dict[str, Any]) -> tuple[str, ...]:
             raise _RefusedError(f"'mesh' must be a list of texts; item {place} is {_kind(term)}")
         if not term.strip():
             raise _RefusedError(f"terms in 'mesh' must not be empty; item {place} is {term!r}")
-    return tuple(dict.fromkeys(terms))
+    return tuple(dict.fromkeys(tidy(term) for term in terms))
 
 
 def _check_surrogates(record: Record) -> None:

@@ -15,7 +15,7 @@ from halfmax.metrics import Objective, find_metric
 
 Array = npt.NDArray[Any]
 
-RARE = 1.0 / 500.0  # a term is rare if a smaller share of the training documents has it
+RARE = 1.0 / 100.0  # a term is rare if a smaller share of the training documents has it
 MANY = 1.0 / 3.0  # of the documents: the paper's rare terms were predicted for more
 
 

@@ -4,14 +4,13 @@ Files come from anywhere, so nothing is fetched, no entity is expanded, and what
 would keep without end has a limit.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import BinaryIO, NoReturn
 from xml.parsers import expat
 
 from halfmax._errors import spell_out
-from halfmax.mesh.record import MOST_TEXT, Deletion, Record
+from halfmax.mesh.record import MOST_TEXT, Deletion, Record, tidy
 
 _Tree = dict[str, "_Tree | str"]
 
@@ -55,7 +54,6 @@ _ENDS_EARLY = (
 _NOT_DECLARED = (
     "is not one of XML's own, and no DTD is fetched: write the character itself or its number"
 )
-_BLANKS = re.compile("[ \t\r\n]+")  # as XML knows them: other spaces of Unicode are text
 
 
 def parse(stream: BinaryIO, name: str) -> Iterator[Record | Deletion]:
@@ -166,20 +164,25 @@ class _Reader:
 
     def _keep(self, text: str) -> None:
         self._pieces.append(text)
+        self._hold(text)
+
+    def _hold(self, text: str) -> None:
         self._held += len(text) + _PIECE
         if self._held > MOST_TEXT:
             raise _RefusedError(f"a record must have less than {MOST_TEXT:,} characters of text")
 
     def _end_text(self) -> None:
         self._parser.CharacterDataHandler = None
-        kind, text = self._kind, _tidy("".join(self._pieces))
+        kind, text = self._kind, tidy("".join(self._pieces))
         self._kind, self._pieces = "", []
         if kind == "deleted":
             self._end_deletion(text)
-        elif kind == "pmid":
+            return
+        if kind == "pmid":
             self._version = self._given_version() or 1
         elif kind == "abstract":
-            label = _tidy(self._attributes.get("Label", ""))
+            label = tidy(self._attributes.get("Label", ""))
+            self._hold(label)
             text = f"{label}: {text}" if text and label not in ("", "UNLABELLED") else text
         if text:
             self._texts[kind].append(text)
@@ -235,12 +238,6 @@ def _title(texts: dict[str, list[str]]) -> str:
     if given in _PLACEHOLDERS:  # NLM's words for a title that nobody has translated
         given = " ".join(texts["vernacular title"] or texts["book title"]) or given
     return given
-
-
-def _tidy(text: str) -> str:
-    if text.isascii():
-        return " ".join(text.split())  # the same, ten times faster
-    return _BLANKS.sub(" ", text).strip(" ")
 
 
 def _place(line: int, column: int) -> str:

@@ -26,7 +26,7 @@ _LETTERS = 16  # of a digest in a file's name
 
 
 class Stage(NamedTuple):
-    """A stage that is done: what it was, how long it took, and the most memory meanwhile."""
+    """A stage that is done: what it was, how long since the one before, and the most memory."""
 
     name: str
     seconds: float
@@ -44,19 +44,20 @@ class Stages:
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
         self.done: list[Stage] = []
+        self.files: list[Path] = []  # of these stages, made or found
         self._tell = tell
+        self._watch = _Watch()
         self._digest = hashlib.sha256(__version__.encode()).hexdigest()
 
     def run(self, name: str, depends_on: object, make: Callable[[], Arrays]) -> Arrays:
         """The arrays of a stage, made or found; `depends_on` is what JSON can write."""
         path = self._path(name, depends_on, ".npz")
-        with _Watch() as watch:
-            found = None if path is None else _load_arrays(path)
-            arrays = make() if found is None else found
-            if path is not None and found is None:
-                with whole_file(path) as part, part.open("wb") as file:
-                    np.savez(file, **arrays)  # type: ignore[arg-type]
-        self._finish(name, watch, reused=found is not None)
+        found = None if path is None else _load_arrays(path)
+        arrays = make() if found is None else found
+        if path is not None and found is None:
+            with whole_file(path) as part, part.open("wb") as file:
+                np.savez(file, **arrays)  # type: ignore[arg-type]
+        self._finish(name, reused=found is not None)
         return arrays
 
     def file(
@@ -70,13 +71,12 @@ class Stages:
         path = self._path(name, depends_on, "")
         if path is None:
             raise ValueError("a stage that makes a file needs a folder")
-        with _Watch() as watch:
-            found = None
-            with suppress(OSError, ValueError):  # not there, or damaged
-                found = opened(path)
-            if found is None:
-                make(path)
-        self._finish(name, watch, reused=found is not None)
+        found = None
+        with suppress(OSError, ValueError):  # not there, or damaged
+            found = opened(path)
+        if found is None:
+            make(path)
+        self._finish(name, reused=found is not None)
         return opened(path) if found is None else found
 
     def _path(self, name: str, depends_on: object, ending: str) -> Path | None:
@@ -85,10 +85,11 @@ class Stages:
         if self.folder is None:
             return None
         stem = "-".join(name.split())
-        return self.folder / f"{stem}-{self._digest[:_LETTERS]}{ending}"
+        self.files.append(self.folder / f"{stem}-{self._digest[:_LETTERS]}{ending}")
+        return self.files[-1]
 
-    def _finish(self, name: str, watch: "_Watch", reused: bool) -> None:
-        stage = Stage(name, watch.seconds, watch.peak_bytes, reused)
+    def _finish(self, name: str, reused: bool) -> None:
+        stage = Stage(name, *self._watch.lap(), reused)
         self.done.append(stage)
         if self._tell is not None:
             self._tell(stage)
@@ -98,6 +99,11 @@ def fingerprint(paths: Iterable[Path]) -> list[list[object]]:
     """What tells whether files have changed: where they are, their sizes and times."""
     stats = [(path.resolve(), path.stat()) for path in paths]
     return [[str(path), stat.st_size, stat.st_mtime_ns] for path, stat in stats]
+
+
+def digest_of(rows: npt.NDArray[Any]) -> str:
+    """What tells some rows from others."""
+    return hashlib.sha256(np.ascontiguousarray(rows, np.int64).tobytes()).hexdigest()
 
 
 def encode_texts(texts: Iterable[str]) -> npt.NDArray[np.uint8]:
@@ -142,17 +148,21 @@ def _load_arrays(path: Path) -> Arrays | None:
 
 
 class _Watch:
-    """Time and the most memory of what happens within."""
+    """Time and the most memory since it was looked at, so that nothing between stages is lost."""
 
-    def __enter__(self) -> "_Watch":
+    def __init__(self) -> None:
+        self._begin()
+
+    def lap(self) -> tuple[float, int | None]:
+        """Seconds and bytes; it begins anew."""
+        found = time.perf_counter() - self._started, _peak_bytes()
+        self._begin()
+        return found
+
+    def _begin(self) -> None:
         with suppress(OSError):  # Linux forgets the peak so far when told to
             Path("/proc/self/clear_refs").write_text("5")
         self._started = time.perf_counter()
-        return self
-
-    def __exit__(self, *interruption: object) -> None:
-        self.seconds = time.perf_counter() - self._started
-        self.peak_bytes = _peak_bytes()
 
 
 def _peak_bytes() -> int | None:

@@ -1,6 +1,7 @@
 """What all pages of studies share: a folder that can be written, JSON, and the template."""
 
 import json
+import math
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -50,7 +51,16 @@ def write_files(folder: Path, contents: Mapping[str, str | bytes]) -> None:
 
 def as_json(content: dict[str, Any]) -> str:
     """Numbers and words for other programs."""
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(_plain(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _plain(content: Any) -> Any:
+    """The same with null for numbers that JSON does not have."""
+    if isinstance(content, dict):
+        return {key: _plain(value) for key, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [_plain(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def fill_template(name: str, **values: Any) -> str:

@@ -32,9 +32,8 @@ def pictures(study: Study) -> list[Picture]:
             caption="Each mark is a term: how much its outputs vary over the held-out documents, "
             "against its base rate. Below the line a third of the documents or more is predicted "
             "by the macro rule, if outputs spread like a normal distribution: the rarer a term, "
-            "the flatter. With one penalty for all terms no rare term is near the line, with a "
-            f"penalty per term by leave-one-out many are below: {shared:,} and {single:,} rare "
-            "terms are predicted for more than a third.",
+            f"the flatter. With one penalty for all terms {shared:,} rare terms are predicted for "
+            f"more than a third, with a penalty per term by leave-one-out {single:,}.",
             draw=partial(_draw_flatness, study),
             size=WIDE,
         ),

@@ -92,6 +92,7 @@ def _summary(study: Study) -> dict[str, Any]:
         "rare terms": int(study.rare.sum()),
         "words": study.n_words,
         "rank": study.rank,
+        "documents tuned on": study.n_tuned,
         "rules": {
             penalty: {
                 name: {

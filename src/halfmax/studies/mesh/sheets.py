@@ -18,6 +18,7 @@ _MARKUP = re.compile(r"([\\`*_<>|\[\]])")
 class Sheet:
     """A table: numbers stand right, and some rows are bold."""
 
+    kind: str  # "rules", "stages", or the terms of a rule, "macro terms" for example
     title: str
     columns: list[str]
     rows: list[list[str]]
@@ -49,17 +50,16 @@ def sheets(study: Study) -> list[Sheet]:
 
 
 def _terms_sheet(study: Study, penalty: str, average: str) -> Sheet:
-    ranking = rank_terms(study, penalty, average)
     columns = ["rank", "MeSH term", "count", "max F1", "threshold", "F1 held out", "in training"]
     rows, bold = list[list[str]](), set[int]()
-    for term in ranking.rows:
+    for term in rank_terms(study, penalty, average):
         if term.rare:
             bold.add(len(rows))
         rows.append(_term_row(term))
         if term.left_out:
             rows.append(["", f"and {term.left_out:,} more rare terms", *[""] * 5])
     title = f"Most often predicted for {_AVERAGE[average]}, {_PENALTY[penalty]}"
-    return Sheet(title, columns, rows, frozenset(bold), words=2)
+    return Sheet(f"{average} terms", title, columns, rows, frozenset(bold), words=2)
 
 
 def _term_row(term: Term) -> list[str]:
@@ -96,7 +96,8 @@ def _rules_sheet(side: Side, study: Study) -> Sheet:
         ]
         for name, judged in side.judged.items()
     ]
-    return Sheet(f"On {study.n_test:,} held-out documents, {_PENALTY[side.penalty]}", columns, rows)
+    title = f"On {study.n_test:,} held-out documents, {_PENALTY[side.penalty]}"
+    return Sheet("rules", title, columns, rows)
 
 
 def _stages_sheet(stages: list[Stage]) -> Sheet:
@@ -113,11 +114,11 @@ def _stages_sheet(stages: list[Stage]) -> Sheet:
     most = max((stage.peak_bytes or 0 for stage in stages), default=0)
     rows.append(["all stages", f"{total:,.1f}", f"{most / 2**30:.2f}", ""])
     columns = ["stage", "seconds", "peak memory, GiB", "done before"]
-    return Sheet("Time and memory", columns, rows, frozenset([len(rows) - 1]))
+    return Sheet("stages", "Time and memory", columns, rows, frozenset([len(rows) - 1]))
 
 
 def _escaped(cell: str) -> str:
-    return _MARKUP.sub(r"\\\1", cell)
+    return _MARKUP.sub(r"\\\1", " ".join(cell.split()))
 
 
 def _line(cells: list[str]) -> str:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from halfmax._options import AVERAGES
 from halfmax._progress import Progress, Wanted
+from halfmax._threads import one_blas_thread
 from halfmax.mesh.corpus import Corpus
 from halfmax.mesh.evaluating import codes_of
 from halfmax.mesh.fitting import (
@@ -19,7 +20,8 @@ from halfmax.mesh.fitting import (
     gather_records,
     learn_documents,
     left_out_outputs,
-    tune_left_out,
+    n_tuned,
+    tune_all,
 )
 from halfmax.mesh.generator import PAPER, SMALL, Recipe, generate
 from halfmax.mesh.half_max import HalfMax, find_half_max
@@ -30,7 +32,7 @@ from halfmax.mesh.reading import find_files
 from halfmax.mesh.ridge import Ridge
 from halfmax.mesh.rules import Rule
 from halfmax.mesh.settings import PENALTIES, Settings
-from halfmax.mesh.stages import Arrays, Stage, Stages
+from halfmax.mesh.stages import Arrays, Stage, Stages, digest_of
 from halfmax.studies.mesh.flatness import Sweep, spread_of, sweep
 
 Array = npt.NDArray[Any]
@@ -39,7 +41,11 @@ SCALES = {"small": SMALL, "paper": PAPER}
 TEST_SHARE = 0.2
 # What is tuned on outputs that leave each document out. Without a guard the average over documents
 # would take longer than all the rest.
-_TUNED = (("macro", None), ("micro", None), *((average, "auto") for average in AVERAGES))
+_TUNED: dict[str, tuple[str, str | None]] = {
+    "tuned macro": ("macro", None),
+    "tuned micro": ("micro", None),
+    **{f"auto {average}": (average, "auto") for average in AVERAGES},
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +75,12 @@ class Study:
     stages: list[Stage]
 
     @property
+    def n_tuned(self) -> dict[str, int]:
+        """How many of the training documents thresholds were tuned on, for each average."""
+        size = self.n_train, len(self.terms)
+        return {average: n_tuned(*size, average) for average in AVERAGES}
+
+    @property
     def rare(self) -> npt.NDArray[np.bool_]:
         """Which terms few of the training documents have."""
         return are_rare(self.counts, self.n_train)
@@ -90,12 +102,20 @@ def run_study(
     progress: Wanted = None,
 ) -> Study:
     """Fit, apply every rule and judge it; `data` are paths, or None for made-up records."""
+    with one_blas_thread():
+        return _run_study(data, scale, settings, stages, progress)
+
+
+def _run_study(
+    data: Sequence[str] | None, scale: str, settings: Settings, stages: Stages, progress: Wanted
+) -> Study:
     corpus, source = _records(data, scale, settings.seed, stages, progress)
     train, test = _split(corpus, None if data else SCALES[scale], settings.seed)
     documents = learn_documents(corpus, train, settings, stages, progress)
     ridge = Ridge.of(documents.factors, documents.truth)
     held_out = _held_out(corpus, test, documents, ridge, stages, progress)
-    errors = stages.run("penalties", None, lambda: {"errors": ridge.compare(progress)})["errors"]
+    size = [list(ridge.cross.shape), int(ridge.truth.nnz)]
+    errors = stages.run("penalties", size, lambda: {"errors": ridge.compare(progress)})["errors"]
     sides = {}
     for penalty in PENALTIES:
         penalties = ridge.pick(penalty, errors)
@@ -120,7 +140,9 @@ def _records(
     data: Sequence[str] | None, scale: str, seed: int, stages: Stages, progress: Wanted
 ) -> tuple[Corpus, str]:
     if data:
-        return gather_records(data, stages, progress), f"{len(find_files(data)):,} files"
+        n_files = len(find_files(data))
+        files = "a file" if n_files == 1 else f"{n_files:,} files"
+        return gather_records(data, stages, progress), files
     if scale not in SCALES:
         raise ValueError(f"scale must be 'small' or 'paper'; got {scale!r}")
     recipe = replace(SCALES[scale], seed=seed)
@@ -172,7 +194,7 @@ def _held_out(
 
     headings = corpus.headings()
     truth = truth_of(headings, rows, codes_of(headings, documents.terms))
-    return HeldOut(stages.run("held-out documents", len(rows), make)["factors"], truth)
+    return HeldOut(stages.run("held-out documents", digest_of(rows), make)["factors"], truth)
 
 
 def _side(
@@ -191,7 +213,7 @@ def _side(
     left_out = left_out_outputs(ridge, penalties)
 
     def tune() -> Arrays:
-        return _tuned(left_out, ridge.truth, settings.seed, progress)
+        return tune_all(left_out, ridge.truth, _TUNED, settings.seed, progress)
 
     cuts = stages.run(f"thresholds {penalty}", settings.seed, tune)
     rules = [
@@ -218,16 +240,6 @@ def _plug_in(outputs: Outputs, progress: Wanted) -> Arrays:
         "all": np.array(best.of_all),
         "documents": best.of_documents,
     }
-
-
-def _tuned(left_out: Outputs, truth: Any, seed: int, progress: Wanted) -> Arrays:
-    cuts = {}
-    with Progress(progress, "tuned and honest thresholds", len(_TUNED)) as told:
-        for average, guard in _TUNED:
-            name = f"{guard or 'tuned'} {average}"
-            cuts[name] = tune_left_out(left_out, truth, average, guard, seed)
-            told.advance(1)
-    return cuts
 
 
 def _judged(outputs: Outputs, truth: Any, rules: list[Rule], progress: Wanted) -> Arrays:

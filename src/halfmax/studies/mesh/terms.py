@@ -1,6 +1,5 @@
 """The paper's table: the terms that a rule predicts most often."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -25,17 +24,7 @@ class Term(NamedTuple):
     left_out: int = 0
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """The terms that one rule predicts most often."""
-
-    penalty: str
-    average: str
-    rows: list[Term]
-    n_rare: int  # rare terms that it predicts for more than a third of the documents
-
-
-def rank_terms(study: Study, penalty: str, average: str) -> Ranking:
+def rank_terms(study: Study, penalty: str, average: str) -> list[Term]:
     """The terms most often predicted by a plug-in rule.
 
     It goes down to the eighth term that is not rare. Of a run of rare ones the first are shown and
@@ -58,7 +47,7 @@ def rank_terms(study: Study, penalty: str, average: str) -> Ranking:
         reached, positives = float(judged.of_labels[j]), int(study.counts[j])
         numbers = int(judged.predicted[j]), float(best[j]), float(thresholds[j]), reached, positives
         rows.append(Term(rank, study.terms[j], *numbers, bool(rare[j])))
-    return Ranking(penalty, average, rows, judged.flooding(rare))
+    return rows
 
 
 def _reached_for(side: Side, average: str) -> tuple[np.ndarray, np.ndarray]:
