@@ -23,7 +23,7 @@ ALL_CORES := -n auto
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 # A compiled kernel remembers the kernels it calls, also after these have changed.
-FORGET_KERNELS := find src -name '*.nb[ci]' -delete
+FORGET_KERNELS := rm -rf .pytest_cache/kernels; find src -name '*.nb[ci]' -delete
 
 .DEFAULT_GOAL := help
 .PHONY: help setup tools demo test lint typecheck coverage reproduce bench pictures clean

@@ -221,7 +221,8 @@ def from_frame(frame, pmids):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("average", ["micro", "macro", "samples"])
 def test_tags_are_those_of_the_library(rule, average, monkeypatch):
-    monkeypatch.setattr(tagging, "_RECORDS_AT_ONCE", 50)  # so that there are several batches
+    monkeypatch.setattr(tagging, "_READ_AT_ONCE", 50)  # so that there are several batches
+    monkeypatch.setattr(tagging, "_WRITTEN_AT_ONCE", 30)
     shown = mesh_run("tag", "model", "all.jsonl", "--rule", rule, "--average", average)
     expected = expected_tags("all.jsonl", average=average, rule=rule)
     assert_close(from_lines(shown.stdout), expected)

@@ -2,8 +2,10 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
+Item = TypeVar("Item")
 Wanted = bool | Callable[[int, int], object] | None
 
 _SECONDS_BETWEEN = 0.2
@@ -67,3 +69,10 @@ class Progress:
         line = f"{self._what}: {share}, {rest}"
         print(f"\r{line:<{self._width}}", end="", file=sys.stderr, flush=True)
         self._width = len(line)
+
+
+def counted(items: Iterable[Item], told: Progress) -> Iterator[Item]:
+    """The same items, each told when it is taken."""
+    for item in items:
+        told.advance(1)
+        yield item

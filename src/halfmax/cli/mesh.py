@@ -3,7 +3,7 @@
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -20,10 +20,8 @@ from halfmax.cli.streams import STANDARD, ending_of, incoming, outgoing
 from halfmax.cli.tagging import FORMATS, check_choice, check_tags_out, predict, write_tags
 
 if TYPE_CHECKING:
-    from halfmax._progress import Progress
     from halfmax.mesh.corpus import Corpus
     from halfmax.mesh.generator import Recipe
-    from halfmax.mesh.record import Record
     from halfmax.mesh.settings import Settings
     from halfmax.mesh.stages import Stage
     from halfmax.mesh.tagger import Tagger
@@ -284,18 +282,12 @@ def _check_test(out: str, test_out: str | None, records: int, test_records: int 
 
 def _make_records(recipe: "Recipe", paths: list[str], bar: Bar) -> None:
     """Write the records to learn from to the first path, and the others to the second."""
-    from halfmax._progress import Progress
+    from halfmax._progress import Progress, counted
     from halfmax.mesh.generator import generate
     from halfmax.mesh.writing import write_records
 
     with Progress(bar, "making records", recipe.n_train + recipe.n_test) as told:
-        made = _counted(generate(recipe), told)
+        made = counted(generate(recipe), told)
         write_records(islice(made, recipe.n_train), paths[0])
         for path in paths[1:]:
             write_records(made, path)
-
-
-def _counted(records: Iterable["Record"], told: "Progress") -> Iterator["Record"]:
-    for record in records:
-        told.advance(1)
-        yield record

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 FORMATS = {"jsonl": ".jsonl", "csv": ".csv"}  # of standard output
 _ENDINGS = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet")
-_RECORDS_AT_ONCE = 4096
+_READ_AT_ONCE = 4096  # records
+_WRITTEN_AT_ONCE = 128  # under a rule that floods each can have thousands of terms
 _DIGITS = 6  # of a score
 
 
@@ -63,7 +64,7 @@ def predict(
     if rule == "auto":
         records = corpus.records()
         with Progress(bar, "tagging", len(corpus)) as told:
-            while some := list(islice(records, _RECORDS_AT_ONCE)):
+            while some := list(islice(records, _READ_AT_ONCE)):
                 outputs = tagger.outputs(tagger.factors(record.text for record in some))
                 tags = tagger.tags(outputs, tagger.rule(outputs, average), told)
                 yield from zip((record.pmid for record in some), tags, strict=True)
@@ -79,7 +80,7 @@ def write_tags(tagged: Iterator["Tagged"], path: str) -> Written:
     """Write the terms of records as they come."""
     records = terms = without = 0
     with _tag_file(path) as write:
-        while some := list(islice(tagged, _RECORDS_AT_ONCE)):
+        while some := list(islice(tagged, _WRITTEN_AT_ONCE)):
             write(some)
             records += len(some)
             terms += sum(len(tags) for _, tags in some)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from halfmax._errors import HalfmaxWarning
 from halfmax._options import AVERAGES
-from halfmax._progress import Progress, Wanted
+from halfmax._progress import Progress, Wanted, counted
 from halfmax._threads import one_blas_thread
 from halfmax.mesh.corpus import Corpus, gather
 from halfmax.mesh.labels import frequent_terms, truth_of
@@ -30,7 +30,7 @@ from halfmax.mesh.stages import (
     unpack_sparse,
 )
 from halfmax.mesh.tagger import Tagger, digests
-from halfmax.mesh.words import Words, counted, find_factors, learn_words
+from halfmax.mesh.words import Words, find_factors, learn_words
 from halfmax.tuning import tune
 
 Array = npt.NDArray[Any]

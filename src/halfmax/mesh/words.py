@@ -1,13 +1,11 @@
 """Documents as words, and words as a few factors: scikit-learn's tf-idf and truncated SVD."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from halfmax._progress import Progress
 
 Array = npt.NDArray[Any]
 
@@ -52,10 +50,3 @@ def find_factors(matrix: Any, rank: int, seed: int) -> tuple[Array, Array]:
     with np.errstate(divide="ignore", invalid="ignore"):  # it asks how texts vary: perhaps not
         factors = svd.fit_transform(matrix)
     return factors, svd.components_.T
-
-
-def counted(texts: Iterable[str], told: Progress) -> Iterator[str]:
-    """The same texts, each told when it is taken."""
-    for text in texts:
-        told.advance(1)
-        yield text

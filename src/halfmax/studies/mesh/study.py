@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._options import AVERAGES
-from halfmax._progress import Progress, Wanted
+from halfmax._progress import Progress, Wanted, counted
 from halfmax._threads import one_blas_thread
 from halfmax.mesh.corpus import Corpus
 from halfmax.mesh.evaluating import codes_of
@@ -153,13 +153,7 @@ def _records(
 
 def _write_generated(recipe: Recipe, progress: Wanted, path: Path) -> None:
     with Progress(progress, "making records", recipe.n_train + recipe.n_test) as told:
-
-        def counted() -> Any:
-            for record in generate(recipe):
-                told.advance(1)
-                yield record
-
-        Corpus.write(counted(), path)
+        Corpus.write(counted(generate(recipe), told), path)
 
 
 def _split(corpus: Corpus, recipe: Recipe | None, seed: int) -> tuple[Array, Array]:
