@@ -144,15 +144,8 @@ DOCUMENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
 
 
 def _judged(judged: "Judged", rare: Any) -> dict[str, Any]:
-    return {
-        "rule": judged.rule.name,
-        "macro": judged.macro,
-        "macro_occurring": _plain(judged.macro_seen),
-        "micro": judged.micro,
-        "samples": judged.samples,
-        "terms_per_document": float(judged.predicted_of_documents.mean()),
-        "floods": judged.flooding(rare),
-    }
+    found = {name: _plain(value) for name, value in judged.summary(rare).items()}
+    return {"rule": judged.rule.name, **found}
 
 
 def _rows(table: "Table") -> list[dict[str, Any]]:

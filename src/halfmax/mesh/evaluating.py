@@ -1,5 +1,6 @@
 """What a tagger reaches on records whose terms are known."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy.typing as npt
 from halfmax._options import AVERAGES
 from halfmax._progress import Progress, Wanted
 from halfmax.mesh.corpus import Corpus, Headings
-from halfmax.mesh.half_max import find_half_max
+from halfmax.mesh.half_max import HalfMax, find_half_max
 from halfmax.mesh.judging import Judged, judge
 from halfmax.mesh.labels import truth_of
 from halfmax.mesh.outputs import Outputs
@@ -49,11 +50,16 @@ def evaluate(tagger: Tagger, corpus: Corpus, progress: Wanted = None) -> Evaluat
 
 def rules_of(tagger: Tagger, outputs: Outputs, progress: Wanted = None) -> list[Rule]:
     """A half for everything, the paper's three rules for this batch, and the tagger's own three."""
-    best = find_half_max(outputs, progress)
+    own = {f"{AUTO} {average}": tagger.thresholds[average] for average in AVERAGES}
+    return rules_beside(find_half_max(outputs, progress), own)
+
+
+def rules_beside(best: HalfMax, tuned: Mapping[str, Array]) -> list[Rule]:
+    """Tuned thresholds of labels, and before them a half for everything and the paper's rules."""
     return [
-        Rule("0.5", np.full(len(tagger.terms), 0.5)),
+        Rule("0.5", np.full(len(best.of_labels), 0.5)),
         *(best.rule(average, f"{PLUG_IN} {average}") for average in AVERAGES),
-        *(tagger.rule(outputs, average, AUTO) for average in AVERAGES),
+        *(Rule(name, thresholds) for name, thresholds in tuned.items()),
     ]
 
 

@@ -78,6 +78,17 @@ class Judged:
         """How many of the rare labels are predicted for more than a third of the documents."""
         return int((self.shares[rare] > MANY).sum())
 
+    def summary(self, rare: Array) -> dict[str, Any]:
+        """What it reached, how many labels a document gets, and how many rare ones flood."""
+        return {
+            "macro": self.macro,
+            "macro_occurring": self.macro_seen,
+            "micro": self.micro,
+            "samples": self.samples,
+            "terms_per_document": float(self.predicted_of_documents.mean()),
+            "floods": self.flooding(rare),
+        }
+
     @property
     def shares(self) -> npt.NDArray[np.float64]:
         """For how many of the documents each label is predicted."""

@@ -46,7 +46,7 @@ class LeftOut:
 class Outputs:
     """The outputs ``intercept + factors @ weights``, clipped to [0, 1], as float32.
 
-    A block is always made in the same way, so that passes over the blocks see the same numbers.
+    A block is always made in the same way: passes over the same labels see the same numbers.
     """
 
     factors: npt.NDArray[np.float32]  # documents x k

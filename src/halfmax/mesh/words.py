@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,15 @@ class Words:
 
     def matrix(self, texts: Iterable[str]) -> Any:
         """The tf-idf of texts: CSR, documents x words, rows of length 1."""
+        return self._vectorizer.transform(texts)
+
+    @cached_property
+    def _vectorizer(self) -> Any:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         vectorizer = TfidfVectorizer(vocabulary=self.vocabulary, **_HOW)
         vectorizer.idf_ = self.idf
-        return vectorizer.transform(texts)
+        return vectorizer
 
 
 def learn_words(texts: Iterable[str], max_words: int) -> tuple[Words, Any]:

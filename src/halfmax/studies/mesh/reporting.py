@@ -94,17 +94,7 @@ def _summary(study: Study) -> dict[str, Any]:
         "rank": study.rank,
         "documents tuned on": study.n_tuned,
         "rules": {
-            penalty: {
-                name: {
-                    "macro": judged.macro,
-                    "macro of terms that occur": judged.macro_seen,
-                    "micro": judged.micro,
-                    "samples": judged.samples,
-                    "terms per document": float(judged.predicted_of_documents.mean()),
-                    "rare terms for over a third": judged.flooding(study.rare),
-                }
-                for name, judged in side.judged.items()
-            }
+            penalty: {name: judged.summary(study.rare) for name, judged in side.judged.items()}
             for penalty, side in study.sides.items()
         },
         "sweep": {

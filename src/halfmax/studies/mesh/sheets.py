@@ -84,18 +84,10 @@ def _rules_sheet(side: Side, study: Study) -> Sheet:
         "terms per document",
         "rare terms for over a third",
     ]
-    rows = [
-        [
-            name,
-            f"{judged.macro:.4f}",
-            f"{judged.macro_seen:.4f}",
-            f"{judged.micro:.4f}",
-            f"{judged.samples:.4f}",
-            f"{judged.predicted_of_documents.mean():,.1f}",
-            f"{judged.flooding(study.rare):,}",
-        ]
-        for name, judged in side.judged.items()
-    ]
+    rows = []
+    for name, judged in side.judged.items():
+        *scores, terms, floods = judged.summary(study.rare).values()
+        rows.append([name, *(f"{score:.4f}" for score in scores), f"{terms:,.1f}", f"{floods:,}"])
     title = f"On {study.n_test:,} held-out documents, {_PENALTY[side.penalty]}"
     return Sheet("rules", title, columns, rows)
 

@@ -13,7 +13,7 @@ from halfmax._options import AVERAGES
 from halfmax._progress import Progress, Wanted, counted
 from halfmax._threads import one_blas_thread
 from halfmax.mesh.corpus import Corpus
-from halfmax.mesh.evaluating import codes_of
+from halfmax.mesh.evaluating import codes_of, rules_beside
 from halfmax.mesh.fitting import (
     Documents,
     assemble,
@@ -210,11 +210,7 @@ def _side(
         return tune_all(left_out, ridge.truth, _TUNED, settings.seed, progress)
 
     cuts = stages.run(f"thresholds {penalty}", settings.seed, tune)
-    rules = [
-        Rule("0.5", np.full(len(rates), 0.5)),
-        *(best.rule(average, f"plug-in {average}") for average in AVERAGES),
-        *(Rule(name, thresholds) for name, thresholds in cuts.items()),
-    ]
+    rules = rules_beside(best, cuts)
     counted = stages.run(
         f"judging {penalty}", None, lambda: _judged(outputs, held_out.truth, rules, progress)
     )
