@@ -120,7 +120,7 @@ def tune_and_assess(
     """Tune data that have passed the gate, and assess what that gives."""
     what = data, average, per_label, objective
     tuning.refuse_what_cannot_be(data.is_binary, *what[1:], guard)
-    tuned = tuning.result(*what, tuning.choose_with(*what, guard))
+    tuned = tuning.result(*what, tuning.choose_with(*what, guard), guard)
     return assess_checked(*what, guard, tuned, **how)
 
 

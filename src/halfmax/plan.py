@@ -54,9 +54,11 @@ class Plan(NamedTuple):
         if len(once) < len(rows):
             pooled = pooled.of_rows(once)
             choice = tuning.choose_with(pooled, *self.how)
-            assessed = tuning.result(pooled, *self.how[:3], choice)
-        waiting = Waiting(pooled, assessed, tuned)
+            assessed = tuning.result(pooled, *self.how[:3], choice, self.how[3])
         now = pooled.scores.size > _MOST_KEPT and assessing_labels.can_judge(pooled, *self.how)
+        if now:  # not to keep the scores after all
+            assessed, tuned = (replace(found, _origin=None) for found in (assessed, tuned))
+        waiting = Waiting(pooled, assessed, tuned)
         return {
             "score_": tuned.score,
             "thresholds_": tuned.thresholds,

@@ -14,6 +14,7 @@ from halfmax._format import COLUMNS
 from halfmax._options import Labels
 from halfmax._shown import Shown
 from halfmax.metrics import PRECISION, RECALL, confusion
+from halfmax.origin import Origin
 from halfmax.table import Table
 
 Array = npt.NDArray[Any]
@@ -37,6 +38,11 @@ class Thresholds(Shown):
         True if all labels have one threshold, which is then `threshold`.
     label_scores, precision, recall, support, predicted : ndarray (m,)
         The columns of `table`.
+
+    Notes
+    -----
+    For pictures and `report`, the answer of `tune` holds on to the data that it was given, without
+    a copy. `save` and pickling leave them out.
     """
 
     thresholds: npt.NDArray[np.float64]
@@ -52,6 +58,7 @@ class Thresholds(Shown):
     support: Array
     predicted: Array
     _frame_library: Any = field(default=None)
+    _origin: Origin | None = field(default=None)
 
     @classmethod
     def from_counts(
@@ -124,6 +131,10 @@ class Thresholds(Shown):
             raise ValueError(
                 f"{os.fspath(path)} is not a halfmax thresholds file: {reason}"
             ) from None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: all but the data that they were tuned on."""
+        return {**self.__dict__, "_origin": None}
 
     def _summary(self) -> str:
         what = f"{len(self.thresholds):,} labels"

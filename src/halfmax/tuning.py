@@ -14,6 +14,7 @@ from halfmax._options import Guard, Labels
 from halfmax.choosing import Choice, choose
 from halfmax.curse_warning import warn_of_curse
 from halfmax.metrics import Metric, Objective, find_metric
+from halfmax.origin import Origin
 from halfmax.scoring import mean_of_known, score
 from halfmax.staircase import Staircase
 from halfmax.thresholds import Thresholds
@@ -118,7 +119,7 @@ def tune_checked(
     """Tune data that have passed the gate, and warn of what the answer will not keep."""
     refuse_what_cannot_be(data.is_binary, average, per_label, objective, guard)
     choice = choose_with(data, average, per_label, objective, guard)
-    tuned = result(data, average, per_label, objective, choice)
+    tuned = result(data, average, per_label, objective, choice, guard)
     warn_below_floors(objective, choice, tuned)
     stairs = None if data.weights is not None else lambda: Staircase.of_checked(data)
     warn_of_curse(objective, choice, tuned, guard, data.n_rows, stairs)
@@ -222,18 +223,23 @@ def warn_below_floors(objective: Objective, choice: Choice, tuned: Thresholds) -
 
 
 def result(
-    data: LabelledScores, average: str, per_label: bool, objective: Objective, choice: Choice
+    data: LabelledScores,
+    average: str,
+    per_label: bool,
+    objective: Objective,
+    choice: Choice,
+    guard: Guard | None,
 ) -> Thresholds:
     """What was chosen, as the answer that users get."""
+    origin = Origin(lambda: data, average, per_label, objective, guard)
     reached = None
     if average == "samples" and not data.is_binary:
         predictions = _apply.predict(data.scores, choice.thresholds)
         how = objective.metric, average, data.weights, objective.zero_division
         reached = score(data.truth, predictions, *how)
     average = "binary" if data.is_binary else average
-    return result_of_counts(
-        choice, average, per_label, objective, data.labels, data.native, reached
-    )
+    what = choice, average, per_label, objective, data.labels, data.native
+    return result_of_counts(*what, origin, reached)
 
 
 def result_of_counts(
@@ -243,6 +249,7 @@ def result_of_counts(
     objective: Objective,
     labels: Labels | None,
     native: Any,
+    origin: Origin,
     reached: float | None = None,
 ) -> Thresholds:
     """The same from counts alone, which tell every average but that over rows."""
@@ -261,4 +268,5 @@ def result_of_counts(
         labels=labels,
         zero_division=objective.zero_division,
         native=native,
+        _origin=origin,
     )

@@ -11,6 +11,7 @@ from halfmax._progress import Wanted
 from halfmax.choosing import Choice, choose_on
 from halfmax.curse_warning import warn_of_curse
 from halfmax.metrics import Metric, Objective, find_metric
+from halfmax.origin import Origin
 from halfmax.tables.columns import Columns
 from halfmax.tables.duplicates import refuse_duplicates
 from halfmax.tables.matrix import read_matrix
@@ -199,6 +200,7 @@ def choose_in_place(
             choice = passes.choose_shared(tally, objective)
     labels = None if one_classifier else tuple(sorted(passes.names))
     kind = "binary" if one_classifier else average
+    origin = Origin(lambda: whole_matrix(opened, None), average, per_label, objective, None)
     return choice, tuning.result_of_counts(
-        choice, kind, per_label, objective, labels, opened.native
+        choice, kind, per_label, objective, labels, opened.native, origin
     )

@@ -1,0 +1,18 @@
+"""What thresholds were tuned on, and how: kept for pictures and reports, never saved."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from halfmax._inputs import LabelledScores
+from halfmax._options import Guard
+from halfmax.metrics import Objective
+
+
+class Origin(NamedTuple):
+    """The data that have passed the gate, or a way to read them again, and what was asked."""
+
+    load: Callable[[], LabelledScores]
+    average: str
+    per_label: bool
+    objective: Objective
+    guard: Guard | None
