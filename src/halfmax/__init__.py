@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from halfmax.decision import Decision
     from halfmax.diagnosing import diagnose
     from halfmax.diagnosis import Diagnosis
+    from halfmax.displays.decision_region import DecisionRegionDisplay
+    from halfmax.displays.expected_curve import ExpectedCurveDisplay
+    from halfmax.displays.half_max import HalfMaxDisplay
+    from halfmax.displays.label_health import LabelHealthDisplay
+    from halfmax.displays.threshold_curve import ThresholdCurveDisplay
+    from halfmax.displays.winners_curse import WinnersCurseDisplay
     from halfmax.expected import expected_curve
     from halfmax.expected_f_classifier import ExpectedFClassifier
     from halfmax.grid import Grid
@@ -48,19 +54,25 @@ __all__ = [
     "Assessment",
     "Decision",
     "DecisionRegion",
+    "DecisionRegionDisplay",
     "Diagnosis",
+    "ExpectedCurveDisplay",
     "ExpectedFClassifier",
     "FBeta",
     "Grid",
+    "HalfMaxDisplay",
     "HalfmaxWarning",
     "JointDecision",
+    "LabelHealthDisplay",
     "LinearFractional",
     "Metric",
     "OptimismWarning",
     "Staircase",
     "TableDecision",
     "ThresholdClassifier",
+    "ThresholdCurveDisplay",
     "Thresholds",
+    "WinnersCurseDisplay",
     "Written",
     "apply_table",
     "assess",
@@ -85,19 +97,25 @@ _HOME = {
     "Assessment": "assessment",
     "Decision": "decision",
     "DecisionRegion": "region",
+    "DecisionRegionDisplay": "displays.decision_region",
     "Diagnosis": "diagnosis",
+    "ExpectedCurveDisplay": "displays.expected_curve",
     "ExpectedFClassifier": "expected_f_classifier",
     "FBeta": "metrics",
     "Grid": "grid",
+    "HalfMaxDisplay": "displays.half_max",
     "HalfmaxWarning": "_errors",
     "JointDecision": "deciding_jointly",
+    "LabelHealthDisplay": "displays.label_health",
     "LinearFractional": "metrics",
     "Metric": "metrics",
     "OptimismWarning": "_errors",
     "Staircase": "staircase",
     "TableDecision": "tables.deciding",
     "ThresholdClassifier": "threshold_classifier",
+    "ThresholdCurveDisplay": "displays.threshold_curve",
     "Thresholds": "thresholds",
+    "WinnersCurseDisplay": "displays.winners_curse",
     "Written": "tables.delivery",
     "apply_table": "tables.applying",
     "assess": "assessing",

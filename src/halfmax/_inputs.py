@@ -88,6 +88,13 @@ class LabelledScores(NamedTuple):
         """The number of rows, or what they weigh."""
         return self.n_rows if self.weights is None else float(self.weights.sum())
 
+    @property
+    def may_be_probabilities(self) -> bool:
+        """Whether all scores that can be predicted lie between 0 and 1."""
+        stored = self.scores if isinstance(self.scores, np.ndarray) else self.scores.data
+        known = stored[stored > -np.inf]
+        return bool(known.size and known.min() >= 0 and known.max() <= 1)
+
 
 def read_labelled(
     y_true: Any, y_score: Any, sample_weight: Any = None, labels: Iterable[Hashable] | None = None

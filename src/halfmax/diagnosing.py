@@ -14,7 +14,7 @@ from halfmax.assessment import Assessment
 from halfmax.choosing import count_at
 from halfmax.diagnosis import FINDINGS, Diagnosis
 from halfmax.label_health import floods, uninformative
-from halfmax.metrics import LinearFractional, Metric, Objective, find_metric
+from halfmax.metrics import Metric, Objective, find_metric, plug_in_threshold
 
 Array = npt.NDArray[Any]
 
@@ -76,18 +76,22 @@ def diagnose(
 
 def diagnose_checked(data: LabelledScores, objective: Objective, how: How) -> Diagnosis:
     """Diagnose data that have passed the gate."""
-    return _result(data, objective, tune_and_assess(data, "macro", True, objective, None, how))
+    assessed = tune_and_assess(data, "macro", True, objective, None, how)
+    return diagnose_assessed(data, objective, assessed)
 
 
-def _result(data: LabelledScores, objective: Objective, assessed: Assessment) -> Diagnosis:
+def diagnose_assessed(
+    data: LabelledScores, objective: Objective, assessed: Assessment
+) -> Diagnosis:
+    """The same where the labels, each tuned for itself, have been assessed already."""
     tuned = assessed.thresholds
     size, total = len(tuned.thresholds), data.n_rows
     low, high = (np.broadcast_to(end, size) for end in assessed.threshold_interval)
     most, fewest = (count_at(data, end).predicted for end in (low, high))
     known = (tuned.support > 0) & (tuned.label_scores > 0)
-    half_max = np.where(known, _half_max(objective, tuned.label_scores), np.nan)
-    lowest = _half_max(objective, assessed.label_score_intervals[0])
-    probabilities = _may_be_probabilities(data)
+    half_max = np.where(known, plug_in_threshold(objective.metric, tuned.label_scores), np.nan)
+    lowest = plug_in_threshold(objective.metric, assessed.label_score_intervals[0])
+    probabilities = data.may_be_probabilities
     found = {
         "uninformative": uninformative(data),
         "flooding": floods(tuned.predicted, tuned.support, total),
@@ -119,19 +123,6 @@ def _result(data: LabelledScores, objective: Objective, assessed: Assessment) ->
         metric=tuned.metric,
         _frame_library=tuned._frame_library,
     )
-
-
-def _half_max(objective: Objective, scores: Array) -> Array:
-    """Where calibrated probabilities would have their best threshold; NaN if no law says."""
-    if not isinstance(objective.metric, LinearFractional):
-        return np.full(len(scores), np.nan)
-    return objective.metric.plug_in(scores)
-
-
-def _may_be_probabilities(data: LabelledScores) -> bool:
-    stored = data.scores if isinstance(data.scores, np.ndarray) else data.scores.data
-    known = stored[stored > -np.inf]
-    return bool(known.size and known.min() >= 0 and known.max() <= 1)
 
 
 def _elsewhere(data: LabelledScores, cuts: tuple[Array, Array], rows: tuple[Array, Array]) -> Array:

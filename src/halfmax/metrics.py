@@ -281,6 +281,13 @@ class Objective:
                 )
 
 
+def plug_in_threshold(metric: Metric, scores: Array) -> Array:
+    """Where calibrated probabilities would have their best threshold; NaN if no law says."""
+    if not isinstance(metric, LinearFractional):
+        return np.full(np.shape(scores), np.nan)
+    return metric.plug_in(scores)
+
+
 def confusion(
     tp: npt.ArrayLike, predicted: npt.ArrayLike, positives: npt.ArrayLike, total: npt.ArrayLike
 ) -> tuple[Array, Array, Array, Array]:

@@ -50,14 +50,14 @@ class Table(dict[str, Any]):
 
     def _shown(self) -> list[list[str]]:
         heads = [column[:_SHOWN] for column in self.values()]
-        return [[_name(row[0]), *map(_cell, row[1:])] for row in zip(*heads, strict=True)]
+        return [[on_one_line(row[0]), *map(_cell, row[1:])] for row in zip(*heads, strict=True)]
 
     def _left_out(self) -> list[str]:
         more = self.n_rows - _SHOWN
         return [f"... and {more:,} more row{'s' * (more > 1)}"] if more > 0 else []
 
 
-def _name(value: Any) -> str:
+def on_one_line(value: Any) -> str:
     """A label as it is, on one line."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
 

@@ -46,7 +46,7 @@ class ThresholdScorer(BaseEstimator):
         """The metric of a fitted estimator whose thresholds are chosen by other rows."""
         check_consistent_length(X, y)
         method = find_method(estimator, self.response_method)
-        kind = _kind_of(estimator, y, self.pos_label)
+        kind = kind_known_to(estimator, y, self.pos_label)
         truth, scores = kind.truth(y), scores_of(estimator, X, method, kind)
         weights = _inputs.check_weights(sample_weight, truth.shape[0])
         return self._score_unseen(LabelledScores(truth, scores, weights, None, None))
@@ -67,7 +67,7 @@ class ThresholdScorer(BaseEstimator):
         return cross_fitting.score_unseen(data, fold_of, tuned, average, objective.metric)
 
 
-def _kind_of(estimator: Any, y: Any, pos_label: Any) -> Kind:
+def kind_known_to(estimator: Any, y: Any, pos_label: Any) -> Kind:
     """Two classes are those that the estimator knows: the rows to score may hold only one."""
     if width(y) > 1:
         return read_targets(y, pos_label).kind

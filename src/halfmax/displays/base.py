@@ -1,0 +1,176 @@
+"""What all displays share: axes in the one style, and words that keep out of each other's way."""
+
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._errors import spell_out
+from halfmax._options import Labels
+from halfmax._style import INK, NARROW, styled
+from halfmax.metrics import JACCARD, FBeta, find_metric
+from halfmax.table import on_one_line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = npt.NDArray[Any]
+Kind = TypeVar("Kind")
+
+MANY_POINTS = 2000  # from here on they are drawn as dots of an image, also in vector files
+_LONGEST_NAME, _LONGEST_TITLE = 28, 70
+SIZE_OF_NAMES = 8.5
+
+
+class Display:
+    """Arrays that can be drawn; `plot` sets `ax_` and `figure_`.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+    """
+
+    ax_: "Axes"
+    figure_: "Figure"
+
+    def plot(self, ax: "Axes | None" = None) -> "Display":
+        """Draw it, on the axes given or on new ones, and give the display back."""
+        raise NotImplementedError
+
+    @contextmanager
+    def _canvas(
+        self, ax: "Axes | None", size: tuple[float, float] = NARROW
+    ) -> "Iterator[tuple[Figure, Axes]]":
+        """The axes given, under the settings of their owner; or new ones in the one style."""
+        if ax is not None:
+            self.ax_, self.figure_ = ax, figure_of(ax)
+            yield self.figure_, ax
+            return
+        with new_axes(size) as (self.figure_, self.ax_):
+            yield self.figure_, self.ax_
+
+
+@contextmanager
+def new_axes(size: tuple[float, float]) -> "Iterator[tuple[Figure, Axes]]":
+    """A figure that pyplot will show, in the style; it is closed if drawing fails."""
+    with styled():
+        import matplotlib.pyplot as plt
+
+        figure, ax = plt.subplots(figsize=size, layout="constrained")
+        try:
+            yield figure, ax
+        except BaseException:
+            plt.close(figure)
+            raise
+        size_of_ticks = float(plt.rcParams["font.size"])
+        for part in figure.axes:  # ticks are made when they are drawn, under other settings
+            part.tick_params(which="both", labelsize=size_of_ticks, color=INK, labelcolor=INK)
+
+
+def figure_of(ax: Any) -> "Figure":
+    """The figure of the axes that a user has given."""
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        hint = "; of plt.subplots with several axes pass one of them" * isinstance(ax, np.ndarray)
+        raise TypeError(
+            f"ax must be matplotlib Axes, or None for new ones; got {type(ax).__name__}{hint}"
+        )
+    return ax.get_figure(root=True)  # type: ignore[return-value]
+
+
+def need(kind: type[Kind], value: Any, name: str, maker: str) -> Kind:
+    """A result of halfmax, or an error that says which function gives it."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be what {maker} gives; got {type(value).__name__}")
+    return value
+
+
+# ---- words
+
+
+def plain(name: Hashable, longest: int = _LONGEST_NAME) -> str:
+    r"""A name as it is: on one line, not too long, and its dollars no mathematics.
+
+    >>> plain("$_{a}$")
+    '\\$_{a}\\$'
+    """
+    text = on_one_line(name)
+    if len(text) > longest:
+        text = f"{text[: longest - 1]}…"
+    return text.replace("$", r"\$")
+
+
+def name_of(metric: str) -> str:
+    """How a metric is written on an axis."""
+    if _beta(metric) is not None:
+        return metric.upper()
+    return "Jaccard" if metric == JACCARD.name else plain(metric)
+
+
+def name_of_rule(metric: str) -> str:
+    """How the threshold of calibrated probabilities is written: F*/2 for F1."""
+    beta = _beta(metric)
+    if beta is not None:
+        return f"F*/{1.0 + beta**2:.4g}"
+    return "J*/(1 + J*)" if metric == JACCARD.name else "plug-in threshold"
+
+
+def _beta(metric: str) -> float | None:
+    try:
+        found = find_metric(metric)
+    except ValueError:
+        return None  # a metric of the user's own
+    return found.beta if isinstance(found, FBeta) else None
+
+
+def number(value: float) -> str:
+    """Three digits, and a minus sign that is one."""
+    if value == np.inf:
+        return "nobody"
+    return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")
+
+
+def names_or_places(labels: Labels | None, size: int) -> Labels:
+    """Names of the labels, or their places where they have none."""
+    return tuple(range(size)) if labels is None else labels
+
+
+def place_of(label: Hashable | None, labels: Labels | None, size: int) -> int:
+    """Where a label stands: found by its name, or by its place where labels have no names."""
+    if label is None:
+        if size == 1:
+            return 0
+        raise ValueError(
+            f"label must say which of the {size:,} labels to draw, by its "
+            f"{'place' if labels is None else 'name'}; got None"
+        )
+    names = names_or_places(labels, size)
+    if label not in names:
+        known = f"from 0 to {size - 1:,}" if labels is None else spell_out(names, "or", 5)
+        raise ValueError(f"label must be {known}; got {label!r}")
+    return names.index(label)
+
+
+def put_legend(ax: "Axes", name: str | None, columns: int = 1) -> None:
+    """What the marks mean, above the axes, where nothing is drawn; and above that the title."""
+    handles, _ = ax.get_legend_handles_labels()
+    look: dict[str, Any] = {
+        "loc": "lower left",
+        "bbox_to_anchor": (0.0, 1.0),
+        "fontsize": SIZE_OF_NAMES,
+    }
+    spaces = {"borderaxespad": 0.2, "handletextpad": 0.5, "columnspacing": 1.2, "labelspacing": 0.3}
+    legend = ax.legend(ncols=columns, frameon=False, **(look | spaces))
+    for handle in filter(None, legend.legend_handles):
+        if hasattr(handle, "set_markersize"):
+            handle.set_markersize(5.0)
+    if name is not None:
+        rows = -(-len(handles) // columns)
+        ax.set_title(plain(name, _LONGEST_TITLE), pad=6.0 + 1.5 * SIZE_OF_NAMES * rows)

@@ -1,0 +1,224 @@
+"""Densities of the scores of both classes, the odds of a positive, and where to predict."""
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._style import BLUE, ORANGE, PALE
+from halfmax.displays.base import Display, figure_of, name_of, need, new_axes, number, plain
+from halfmax.displays.words import Line, name_lines
+from halfmax.likelihood_ratio import Interval
+from halfmax.metrics import Metric
+from halfmax.region import DecisionRegion
+from halfmax.regions import decision_region
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = npt.NDArray[np.float64]
+
+_POINTS = 521
+_TIMES = "\N{MULTIPLICATION SIGN}"
+_TIMES = "\N{MULTIPLICATION SIGN}"
+_SIZE = (5.4, 5.2)
+_MOST_NAMED = 2  # intervals
+_DECADES = 6.0  # of the odds, around the cut
+_UNSEEN = 1e-3  # of the highest step
+
+
+@dataclass(eq=False)
+class DecisionRegionDisplay(Display):
+    """The scores to predict when the densities of both classes are known.
+
+    Above, the densities weighted by the shares of their classes, and the negative one times the
+    cut: a score is predicted where the positives reach it. Below, the same as odds of a positive,
+    which must reach the cut. Make it with `from_region` or `from_densities`.
+
+    Attributes
+    ----------
+    scores : ndarray (k,)
+    positive, negative : ndarray (k,)
+        Densities at the scores, times the share of the class; masses, where scores come in steps.
+    intervals : list of (low, high)
+        The region.
+    cut : float
+        The odds from which on a score is predicted, for F1 the Jaccard index reached.
+    score : float
+        The metric reached.
+    metric : str
+    steps : bool
+        Whether scores come in steps: bins of histograms, values of discrete distributions.
+    """
+
+    scores: Array
+    positive: Array
+    negative: Array
+    intervals: list[Interval]
+    cut: float
+    score: float
+    metric: str
+    steps: bool = False
+
+    @classmethod
+    def from_region(
+        cls, region: DecisionRegion, *, ax: Any = None, **how: Any
+    ) -> "DecisionRegionDisplay":
+        """Draw what `decision_region` gives."""
+        return cls._of(need(DecisionRegion, region, "region", "decision_region")).plot(ax, **how)
+
+    @classmethod
+    def _of(cls, region: DecisionRegion) -> "DecisionRegionDisplay":
+        curves = region.curves(_POINTS)
+        scores = np.asarray(curves["score"], np.float64)
+        shown = np.isfinite(scores)
+        return cls(
+            scores=scores[shown],
+            positive=region.base_rate * np.asarray(curves["positive"])[shown],
+            negative=(1.0 - region.base_rate) * np.asarray(curves["negative"])[shown],
+            intervals=list(region.intervals),
+            cut=region.likelihood_ratio,
+            score=region.score,
+            metric=region.metric,
+            steps=len(scores) != _POINTS,  # which have as many points as there are
+        )
+
+    @classmethod
+    def from_densities(
+        cls,
+        positive: Any,
+        negative: Any,
+        base_rate: float,
+        metric: str | Metric = "f1",
+        support: tuple[float, float] | None = None,
+        *,
+        ax: Any = None,
+        **how: Any,
+    ) -> "DecisionRegionDisplay":
+        """Find the region and draw it; parameters as `decision_region` takes them.
+
+        >>> from scipy import stats
+        >>> d = DecisionRegionDisplay.from_densities(stats.norm(2), stats.norm(0), base_rate=0.1)
+        >>> [(round(low, 3), high) for low, high in d.intervals], round(d.cut, 4)
+        ([(1.689, inf)], 0.4411)
+        """
+        found = decision_region(positive, negative, base_rate, metric, support)
+        return cls.from_region(found, ax=ax, **how)
+
+    @property
+    def odds(self) -> Array:
+        """The odds of a positive at each score."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds: Array = self.positive / self.negative
+        return odds
+
+    def plot(self, ax: Any = None, *, name: str | None = None) -> "DecisionRegionDisplay":
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or a pair of them, optional
+            One for the densities alone, two for densities and odds; a new figure of two if None.
+        name : str, optional
+            The title.
+
+        Returns
+        -------
+        The display itself, with ``ax_`` and ``odds_ax_``, which is None if one Axes was given, and
+        ``figure_``.
+        """
+        if ax is None:
+            with new_axes(_SIZE) as (figure, first):
+                first.remove()
+                self._draw(name, *figure.subplots(2, 1, sharex=True, height_ratios=(1.6, 1.0)))
+        else:
+            both = np.ravel(np.array(ax, dtype=object))
+            if len(both) > 2:
+                raise ValueError(f"ax must be one Axes or two, densities and odds; got {len(both)}")
+            self._draw(name, both[0], both[1] if len(both) == 2 else None)
+        return self
+
+    def _draw(self, name: str | None, ax: "Axes", odds_ax: "Axes | None" = None) -> None:
+        self.figure_, self.ax_, self.odds_ax_ = figure_of(ax), ax, odds_ax
+        shown = self._limits()
+        for part in (ax, odds_ax):
+            if part is not None:
+                for interval in self.intervals:
+                    part.axvspan(*np.clip(interval, *shown), color=PALE, linewidth=0, zorder=0)
+                part.set_xlim(shown)
+        self._draw_densities(ax)
+        if odds_ax is not None:
+            self._draw_odds(odds_ax)
+        (odds_ax or ax).set_xlabel("score, s")
+        found = f"predicted where {in_words(self.intervals)}: "
+        found += f"{name_of(self.metric)} = {self.score:.3f}"
+        ax.set_title(found if name is None else f"{plain(name, 70)}\n{found}")
+
+    def _limits(self) -> tuple[float, float]:
+        """From where to where something is to be seen."""
+        together = self.positive + self.negative
+        together = np.where(np.isfinite(together), together, 0.0)
+        seen = self.scores[together >= _UNSEEN * together.max()] if self.steps else self.scores
+        gaps = np.diff(seen) if len(seen) > 1 else np.ones(1)
+        room = 0.5 * float(gaps.min()) if self.steps else 0.0
+        return float(seen.min()) - room, float(seen.max()) + room
+
+    def _draw_densities(self, ax: "Axes") -> None:
+        lines = [Line("negatives", self.negative, ORANGE), Line("positives", self.positive, BLUE)]
+        looks: list[dict[str, Any]] = [
+            {"linestyle": (0, (5, 1.6)), "linewidth": 1.8},
+            {"linewidth": 1.8},
+        ]
+        if isfinite(self.cut):
+            cut = "J" if self.metric == "f1" else number(self.cut)
+            lines.append(Line(f"{cut} {_TIMES} negatives", self.cut * self.negative, ORANGE))
+            looks.append({"linewidth": 1.0})
+        for line, look in zip(lines, looks, strict=True):
+            self._line(ax, line.heights, color=line.colour, label=line.name, **look)
+        heights = np.concatenate([line.heights for line in lines])
+        ax.set_ylim(0.0, 1.08 * heights[np.isfinite(heights)].max(initial=0.0) or 1.0)
+        ax.set_ylabel(f"{'mass' if self.steps else 'density'} {_TIMES} share of the class")
+        name_lines(ax, self.scores, lines)
+
+    def _draw_odds(self, ax: "Axes") -> None:
+        odds = self.odds
+        odds[odds == 0.0] = np.nan
+        self._line(ax, odds, color=BLUE, linewidth=1.8)
+        ax.set(yscale="log", ylabel="odds of a positive")
+        if 0.0 < self.cut < np.inf:
+            ax.axhline(self.cut, color=ORANGE, linewidth=1.0)
+            look: dict[str, Any] = {
+                "xycoords": ("axes fraction", "data"),
+                "textcoords": "offset points",
+            }
+            text = f"cut {number(self.cut)}"
+            ax.annotate(text, (0.01, self.cut), (0, 2), color=ORANGE, va="bottom", **look)
+            far = 10.0 ** (_DECADES / 2)
+            known = odds[np.isfinite(odds)]
+            low, high = known.min(initial=self.cut), known.max(initial=self.cut)
+            ax.set_ylim(max(low / 2, self.cut / far), min(2 * high, self.cut * far))
+
+    def _line(self, ax: "Axes", heights: Array, **look: Any) -> None:
+        if self.steps:
+            ax.step(self.scores, heights, where="mid", marker=".", **look)
+        else:
+            ax.plot(self.scores, heights, **look)
+
+
+def in_words(intervals: list[Interval]) -> str:
+    """Rays and intervals as conditions on s.
+
+    >>> in_words([(-np.inf, 1.0), (2.0, np.inf)])
+    's ≤ 1.00 or s ≥ 2.00'
+    """
+    parts = []
+    for low, high in intervals[:_MOST_NAMED]:
+        below, above = isfinite(high), isfinite(low)
+        left = f"{low:.2f} ≤ " if below and above else ""
+        right = f" ≤ {high:.2f}" if below else f" ≥ {low:.2f}"
+        parts.append(f"{left}s{right}" if below or above else "s is anything")
+    more = len(intervals) - _MOST_NAMED
+    parts += [f"{more} more intervals"] if more > 0 else []
+    return (" or ".join(parts) or "nowhere").replace("-", "\N{MINUS SIGN}")

@@ -1,0 +1,206 @@
+"""How often each label is predicted beside how often it occurs, and which labels flood."""
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax import _inputs, _options, tuning
+from halfmax._options import Labels
+from halfmax._style import BLUE, GREEN, GREY, INK, ORANGE, PALE
+from halfmax.diagnosis import Diagnosis
+from halfmax.displays.base import MANY_POINTS, Display, names_or_places, need, put_legend
+from halfmax.displays.words import name_points
+from halfmax.label_health import FLOOD_SHARE, FLOOD_TIMES, floods
+from halfmax.metrics import Metric, Objective, find_metric
+from halfmax.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(eq=False)
+class LabelHealthDisplay(Display):
+    """The share of rows that each label is predicted for, against its base rate.
+
+    A label floods if it is predicted for more than 5 % of rows and more than 10 times its base
+    rate: the shaded region. Make it with `from_thresholds`, `from_predictions` or `from_diagnosis`.
+
+    Attributes
+    ----------
+    labels : tuple
+        Names of the labels, or their places.
+    base_rate, share : ndarray (m,)
+        How much of the rows is positive, and how much is predicted.
+    flooding : ndarray of bool (m,)
+    n_rows : float
+        How many rows there are, or what they weigh.
+    """
+
+    labels: Labels
+    base_rate: Array
+    share: Array
+    flooding: Array
+    n_rows: float
+
+    @classmethod
+    def from_thresholds(
+        cls,
+        thresholds: Thresholds,
+        n_rows: float | None = None,
+        *,
+        ax: "Axes | None" = None,
+        **how: Any,
+    ) -> "LabelHealthDisplay":
+        """Draw what `tune` gives; thresholds from a file do not know ``n_rows``, so give it.
+
+        >>> from halfmax import tune
+        >>> t = tune([[1, 0], [0, 0], [0, 1]], [[0.9, 0.2], [0.1, 0.2], [0.2, 0.2]])
+        >>> LabelHealthDisplay.from_thresholds(t).share.round(2)
+        array([0.33, 1.  ])
+        """
+        return cls._of(thresholds, n_rows).plot(ax, **how)
+
+    @classmethod
+    def _of(cls, thresholds: Thresholds, n_rows: float | None = None) -> "LabelHealthDisplay":
+        t = need(Thresholds, thresholds, "thresholds", "tune")
+        if n_rows is None:
+            if t._origin is None:
+                raise ValueError(
+                    "n_rows must be given, the number of rows (or what they weigh): these "
+                    "thresholds do not know the data that they were tuned on; got None"
+                )
+            n_rows = t._origin.load().total
+        labels = names_or_places(t.labels, len(t.thresholds))
+        return cls._from_counts(labels, t.support, t.predicted, n_rows)
+
+    @classmethod
+    def _from_counts(
+        cls, labels: Labels, support: Array, predicted: Array, n_rows: Any
+    ) -> "LabelHealthDisplay":
+        least = max(support.max(initial=0), predicted.max(initial=0))
+        if isinstance(n_rows, str) or not n_rows > 0 or n_rows < least * (1 - 1e-9):
+            raise ValueError(
+                f"n_rows must be the number of rows, {least:,} or more as a label has so many "
+                f"positives or predictions; got {n_rows!r}"
+            )
+        total = float(n_rows)
+        flooding = floods(predicted, support, total)
+        return cls(labels, support / total, predicted / total, flooding, total)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        metric: str | Metric = "f1",
+        average: str = "macro",
+        *,
+        labels: Iterable[Hashable] | None = None,
+        sample_weight: Any = None,
+        guard: str | None = None,
+        zero_division: float = 0.0,
+        ax: "Axes | None" = None,
+        **how: Any,
+    ) -> "LabelHealthDisplay":
+        """Tune labelled scores and draw what is predicted; parameters as `tune` takes them."""
+        wanted = _options.check_guard(guard)
+        objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
+        data = _inputs.read_labelled(y_true, y_score, sample_weight, labels)
+        average = _options.check_average(average, one_classifier=data.is_binary)
+        what = data, average, True, objective
+        tuning.refuse_what_cannot_be(data.is_binary, *what[1:], wanted)
+        tuned = tuning.choose_with(*what, wanted)
+        names = names_or_places(data.labels, data.n_labels)
+        counts = tuned.positives, tuned.predicted, data.total
+        return cls._from_counts(names, *counts).plot(ax, **how)
+
+    @classmethod
+    def from_diagnosis(
+        cls, diagnosis: Diagnosis, *, ax: "Axes | None" = None, **how: Any
+    ) -> "LabelHealthDisplay":
+        """Draw what `diagnose` gives."""
+        return cls._of_diagnosis(need(Diagnosis, diagnosis, "diagnosis", "diagnose")).plot(
+            ax, **how
+        )
+
+    @classmethod
+    def _of_diagnosis(cls, d: Diagnosis) -> "LabelHealthDisplay":
+        return cls._from_counts(d.labels, d.support, d.predicted, d.n_rows)
+
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> "LabelHealthDisplay":
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if None.
+        name : str, optional
+            The title.
+
+        Returns
+        -------
+        The display itself, with ``ax_`` and ``figure_``.
+        """
+        with self._canvas(ax) as (_, drawn):
+            low = self._set_limits(drawn)
+            self._draw_regions(drawn, low)
+            x, y = (np.maximum(part, low) for part in (self.base_rate, self.share))
+            self._draw_labels(drawn, x, y)
+            put_legend(drawn, name, columns=2)
+            drawn.set(xlabel="base rate of the label", ylabel="share of rows predicted")
+            worst = np.flatnonzero(self.flooding)
+            worst = worst[np.argsort(-self.share[worst] / np.maximum(self.base_rate[worst], low))]
+            name_points(drawn, x[worst], y[worst], [self.labels[j] for j in worst], INK)
+        return self
+
+    def _set_limits(self, ax: "Axes") -> float:
+        """The edge where shares of 0 are drawn, which have no place on a logarithmic axis."""
+        shares = np.concatenate([self.base_rate, self.share])
+        least = shares[shares > 0].min(initial=1.0)
+        low = 0.4 * min(least, 0.02)
+        ax.set(xscale="log", yscale="log", xlim=(0.8 * low, 1.2), ylim=(0.8 * low, 1.2))
+        return float(low)
+
+    def _draw_regions(self, ax: "Axes", low: float) -> None:
+        edge = np.geomspace(0.8 * low, 1.0 / FLOOD_TIMES, 200)
+        ax.fill_between(
+            edge,
+            np.maximum(FLOOD_SHARE, FLOOD_TIMES * edge),
+            1.0,
+            color=PALE,
+            linewidth=0,
+            label="region of flooding",
+        )
+        look: dict[str, Any] = {
+            "color": GREY,
+            "linewidth": 1.0,
+            "zorder": 1,
+            "label": "as often as it occurs",
+        }
+        ax.plot([low, 1.0], [low, 1.0], **look)
+
+    def _draw_labels(self, ax: "Axes", x: Array, y: Array) -> None:
+        none, absent = self.share == 0, (self.base_rate == 0) & (self.share > 0)
+        healthy = ~(self.flooding | none | absent)
+        many = len(x) > MANY_POINTS
+        for here, colour, mark, what in (
+            (healthy, BLUE, "o", "labels predicted, not flooding"),
+            (self.flooding & ~absent, ORANGE, "D", "flooding"),
+            (absent, GREEN, "<", "without positives, predicted"),
+            (none, GREY, "v", "never predicted"),
+        ):
+            if here.any():
+                size = (1.6 if mark == "o" else 2.2) if many else 4.0
+                look: dict[str, Any] = {
+                    "color": colour,
+                    "markersize": size,
+                    "markeredgewidth": 0,
+                    "zorder": 2,
+                }
+                label = f"{here.sum():,} {what}"
+                ax.plot(x[here], y[here], mark, label=label, rasterized=many, **look)

@@ -1,0 +1,375 @@
+"""The metric, precision and recall at every threshold, and the one that is chosen."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax import _inputs, _options
+from halfmax._inputs import LabelledScores
+from halfmax._style import BLUE, GREEN, GREY, INK, ORANGE
+from halfmax.choosing import choose, count_at
+from halfmax.displays.base import (
+    Display,
+    name_of,
+    name_of_rule,
+    names_or_places,
+    need,
+    number,
+    place_of,
+    plain,
+)
+from halfmax.displays.curve_counts import band, grid_of_scores
+from halfmax.displays.words import Box, Line, name_heights, name_lines, name_uprights, write
+from halfmax.metrics import (
+    PRECISION,
+    RECALL,
+    Metric,
+    Objective,
+    confusion,
+    find_metric,
+    plug_in_threshold,
+)
+from halfmax.staircase import Staircase
+from halfmax.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.lines import Line2D
+
+Array = npt.NDArray[np.float64]
+
+_DASHES: dict[str, Any] = {"precision": (0, (6, 1.6)), "recall": (0, (2.4, 1.4))}
+_ROOM = 0.04  # beside the lowest and the highest score
+
+
+@dataclass(eq=False)
+class ThresholdCurveDisplay(Display):
+    """The metric, precision and recall of one label against its threshold.
+
+    Make it with `from_predictions`, `from_estimator` or `from_thresholds`. The curves are the exact
+    counts at the label's own scores, so nothing lies between two points that is not shown; of more
+    than 2,000 different scores that many are kept, the best one and both ends among them.
+
+    Attributes
+    ----------
+    thresholds : ndarray (k,)
+        Scores of the label, rising. Between two of them all thresholds predict the same rows.
+    scores, precision, recall : ndarray (k,)
+        The metric, precision and recall at each.
+    band : (ndarray, ndarray) or None
+        Low and high ends of the metric at each threshold, if the rows were drawn again.
+    level : float
+        The share of the band.
+    threshold, score : float
+        The chosen threshold and what it reaches; ``+inf`` predicts nobody.
+    best_threshold, best_score : float
+        The best of all thresholds on these data, and what it reaches.
+    half_max : float or None
+        Where calibrated probabilities would have their best threshold, F*/2 for F1; None where
+        scores are no probabilities or no law is known.
+    base_rate, everyone : float
+        The precision and the metric of predicting everybody.
+    metric : str
+    label : the label's name, or None
+    """
+
+    thresholds: Array
+    scores: Array
+    precision: Array
+    recall: Array
+    band: tuple[Array, Array] | None
+    level: float
+    threshold: float
+    score: float
+    best_threshold: float
+    best_score: float
+    half_max: float | None
+    base_rate: float
+    everyone: float
+    metric: str
+    label: Hashable | None = None
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        metric: str | Metric = "f1",
+        *,
+        label: Hashable | None = None,
+        sample_weight: Any = None,
+        threshold: float | None = None,
+        level: float = 0.95,
+        n_resamples: int = 200,
+        seed: int = 0,
+        zero_division: float = 0.0,
+        ax: "Axes | None" = None,
+        **how: Any,
+    ) -> "ThresholdCurveDisplay":
+        """Draw the curves of labelled scores.
+
+        Parameters
+        ----------
+        y_true, y_score, metric, sample_weight, zero_division
+            As `tune` takes them.
+        label
+            Which of many labels: its name, or its place where labels have no names.
+        threshold : float, optional
+            The threshold to mark, exact optimum if None.
+        level, n_resamples, seed
+            The band: its share, how often rows are drawn again (0 for no band), and the seed.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if None.
+        **how
+            Passed to `plot`.
+
+        >>> d = ThresholdCurveDisplay.from_predictions([0, 1, 0, 1], [0.1, 0.4, 0.5, 0.8])
+        >>> d.thresholds, d.scores.round(3)
+        (array([0.1, 0.4, 0.5, 0.8]), array([0.667, 0.8  , 0.5  , 0.667]))
+        >>> d.threshold, d.half_max
+        (0.4, 0.4)
+        """
+        objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
+        data = _inputs.read_labelled(y_true, y_score, sample_weight)
+        made = _curve(data, objective, label, threshold, level, n_resamples, seed)
+        return made.plot(ax, **how)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        metric: str | Metric = "f1",
+        *,
+        label: Hashable | None = None,
+        sample_weight: Any = None,
+        response_method: str = "auto",
+        pos_label: Any = None,
+        threshold: float | None = None,
+        level: float = 0.95,
+        n_resamples: int = 200,
+        seed: int = 0,
+        zero_division: float = 0.0,
+        ax: "Axes | None" = None,
+        **how: Any,
+    ) -> "ThresholdCurveDisplay":
+        """Draw the curves of a fitted scikit-learn estimator on rows that it was not fitted on.
+
+        ``response_method`` and ``pos_label`` are those of `ThresholdClassifier`, all else as in
+        `from_predictions`.
+        """
+        from halfmax.responses import find_method, scores_of
+        from halfmax.threshold_scorer import kind_known_to
+
+        objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
+        method = find_method(estimator, response_method)
+        kind = kind_known_to(estimator, y, pos_label)
+        truth, scores = kind.truth(y), scores_of(estimator, X, method, kind)
+        weights = _inputs.check_weights(sample_weight, truth.shape[0])
+        data = LabelledScores(truth, scores, weights, kind.labels, None)
+        made = _curve(data, objective, label, threshold, level, n_resamples, seed)
+        return made.plot(ax, **how)
+
+    @classmethod
+    def from_thresholds(
+        cls,
+        thresholds: Thresholds,
+        label: Hashable | None = None,
+        *,
+        level: float = 0.95,
+        n_resamples: int = 200,
+        seed: int = 0,
+        ax: "Axes | None" = None,
+        **how: Any,
+    ) -> "ThresholdCurveDisplay":
+        """Draw the curves of the data that thresholds were tuned on, with the tuned one marked.
+
+        Thresholds that were loaded from a file do not know their data: use `from_predictions`.
+        """
+        made = cls._of(thresholds, label, level, n_resamples, seed)
+        return made.plot(ax, **how)
+
+    @staticmethod
+    def _of(
+        thresholds: Thresholds, label: Hashable | None, level: float, n_resamples: int, seed: int
+    ) -> "ThresholdCurveDisplay":
+        origin = need(Thresholds, thresholds, "thresholds", "tune")._origin
+        if origin is None:
+            raise ValueError(
+                "thresholds do not know the data that they were tuned on, as after load or "
+                "unpickling: use from_predictions(y_true, y_score, threshold=t.threshold)"
+            )
+        objective = Objective(origin.objective.metric, origin.objective.zero_division)
+        place = place_of(label, thresholds.labels, len(thresholds.thresholds))
+        chosen = float(thresholds.thresholds[place])
+        return _curve(origin.load(), objective, label, chosen, level, n_resamples, seed)
+
+    def plot(
+        self, ax: "Axes | None" = None, *, name: str | None = None, **line: Any
+    ) -> "ThresholdCurveDisplay":
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if None.
+        name : str, optional
+            The title; the label's name if None.
+        **line
+            Passed to the line of the metric, as in ``color="black"``.
+
+        Returns
+        -------
+        The display itself, with ``ax_``, ``figure_``, ``line_`` and ``band_``.
+        """
+        title = self.label if name is None else name
+        with self._canvas(ax) as (_, drawn):
+            self._set_limits(drawn)
+            rows = self._mark_thresholds(drawn)
+            self._draw_curves(drawn, self._mark_everyone(drawn), line)
+            drawn.set_xlabel("threshold")
+            if title is not None:
+                drawn.set_title(plain(title, 70), pad=6.0 + 11.0 * rows)
+        return self
+
+    def _lines(self) -> list[Line]:
+        lines = [
+            Line("precision", self.precision, GREEN),
+            Line("recall", self.recall, ORANGE),
+        ]
+        own = Line(name_of(self.metric), self.scores, BLUE)
+        return [own, *(line for line in lines if line.name != self.metric)]
+
+    def _set_limits(self, ax: "Axes") -> None:
+        low, high = self.thresholds[0], self.thresholds[-1]
+        if self.half_max is not None and high - low > 0.5:
+            low, high = 0.0, 1.0
+        room = _ROOM * (high - low) or 0.5 * abs(low) or 0.5
+        ax.set_xlim(low - room, high + room)
+        values = np.concatenate([line.heights for line in self._lines()])
+        values = values[np.isfinite(values)]
+        lowest, highest = min(values.min(initial=0.0), 0.0), max(values.max(initial=1.0), 1.0)
+        ax.set_ylim(lowest, highest + 0.03 * (highest - lowest))
+
+    def _draw_curves(self, ax: "Axes", taken: list[Box], line: dict[str, Any]) -> None:
+        # Below the lowest score nothing changes any more.
+        x = np.append(ax.get_xlim()[0], self.thresholds)
+        self.band_: PolyCollection | None = None
+        lines = self._lines()
+        if self.band is not None:
+            low, high = (np.append(end[0], end) for end in self.band)
+            look: dict[str, Any] = {"color": BLUE, "alpha": 0.18, "linewidth": 0}
+            self.band_ = ax.fill_between(x, low, high, step="pre", **look)
+            lines.append(Line(f"{100 * self.level:g} % band", self.band[1], BLUE, needed=False))
+        lines = [part._replace(heights=np.append(part.heights[0], part.heights)) for part in lines]
+        for part in lines:
+            if part.name in _DASHES:
+                look = {"color": part.colour, "linestyle": _DASHES[part.name], "linewidth": 1.3}
+                ax.step(x, part.heights, where="pre", label=part.name, **look)
+        look = {"color": BLUE, "linewidth": 2.2, "label": lines[0].name, **line}
+        self.line_: Line2D = ax.step(x, lines[0].heights, where="pre", **look)[0]
+        lines[0] = lines[0]._replace(colour=look["color"])
+        marked = self.threshold, self.half_max, self.best_threshold
+        upright = [place for place in marked if place is not None and np.isfinite(place)]
+        name_lines(ax, x, lines, upright, taken)
+
+    def _mark_everyone(self, ax: "Axes") -> list[Box]:
+        """What predicting everybody reaches, as fine lines with their names on the right."""
+        marks = [(self.base_rate, "base rate")]
+        if self.metric not in (PRECISION.name, RECALL.name) and np.isfinite(self.everyone):
+            marks.append((self.everyone, f"{name_of(self.metric)} of predicting all"))
+        for height, _ in marks:
+            ax.axhline(height, color=GREY, linewidth=0.7, linestyle=(0, (1, 2)), zorder=0.5)
+        upwards = self.base_rate < 0.5
+        marks.sort(reverse=not upwards)
+        return name_heights(ax, marks, upwards)
+
+    def _mark_thresholds(self, ax: "Axes") -> int:
+        """Gives the number of rows that their names take."""
+        chosen = f"chosen {number(self.threshold)}: {name_of(self.metric)} = {number(self.score)}"
+        marks = [(self.threshold, chosen)]
+        if self.half_max is not None:
+            marks.append((self.half_max, f"{name_of_rule(self.metric)} = {number(self.half_max)}"))
+        low, high = ax.get_xlim()
+        for (x, _), dash in zip(marks, ("-", (0, (1, 1.5))), strict=False):
+            if low <= x <= high:
+                ax.axvline(x, color=INK, linewidth=1.0, linestyle=dash)
+        if np.isfinite(self.threshold):
+            ax.plot(self.threshold, self.score, "o", color=BLUE, markeredgecolor="white", zorder=4)
+        if np.isfinite(self.best_threshold) and self.best_threshold != self.threshold:
+            look: dict[str, Any] = {
+                "color": BLUE,
+                "markerfacecolor": "white",
+                "label": "best",
+                "zorder": 3,
+            }
+            ax.plot(self.best_threshold, self.best_score, "D", **look)
+            write(ax, "best", (self.best_threshold, self.best_score), (0, 9), BLUE)
+        return name_uprights(ax, marks)
+
+
+# ---- the numbers
+
+
+def _curve(
+    data: LabelledScores,
+    objective: Objective,
+    label: Hashable | None,
+    threshold: float | None,
+    level: float,
+    n_resamples: int,
+    seed: int,
+) -> ThresholdCurveDisplay:
+    """Counts of one label at its own scores, and all that is drawn of them."""
+    level = _options.check_share_inside("level", level)
+    n_resamples = _options.check_whole("n_resamples", n_resamples, 0)
+    rng = np.random.default_rng(_options.check_whole("seed", seed, 0))
+    place = place_of(label, data.labels, data.n_labels)
+    name = None if data.is_binary else names_or_places(data.labels, data.n_labels)[place]
+    data = data.of_labels(np.array([place]))
+    chosen = best = choose(data, "macro", True, objective)
+    if threshold is not None:
+        wanted = np.array([_check_threshold(threshold)])
+        chosen = count_at(data, wanted)._replace(thresholds=wanted)
+    stairs = Staircase.of_checked(data, grid_of_scores(data, float(best.thresholds[0])))
+    positives, total = stairs.positives[0], stairs.total[0]
+    counts = stairs.true_positives[::-1], stairs.predicted[::-1], positives, total
+    parts = confusion(*counts)
+    best_score = float(objective(*best.counts)[0])
+    half_max = plug_in_threshold(objective.metric, np.array([best_score]))[0]
+    known = data.may_be_probabilities and np.isfinite(half_max) and positives > 0
+    return ThresholdCurveDisplay(
+        thresholds=stairs.thresholds[::-1],
+        scores=objective(*counts),
+        precision=PRECISION(*parts, zero_division=objective.zero_division),
+        recall=RECALL(*parts, zero_division=objective.zero_division),
+        band=band(data, stairs, objective, level, n_resamples, rng) if n_resamples else None,
+        level=level,
+        threshold=float(chosen.thresholds[0]),
+        score=float(objective(*chosen.counts)[0]),
+        best_threshold=float(best.thresholds[0]),
+        best_score=best_score,
+        half_max=float(half_max) if known else None,
+        base_rate=float(positives / total),
+        everyone=float(objective(positives, total, positives, total)),
+        metric=objective.metric.name,
+        label=name,
+    )
+
+
+def _check_threshold(threshold: Any) -> float:
+    try:
+        value = float(threshold)
+    except (TypeError, ValueError):
+        value = np.nan
+    if np.isnan(value) or value == -np.inf:
+        raise ValueError(
+            f"threshold must be a number, or inf for nobody; got {threshold!r:.60}: of many "
+            "thresholds pass the one of the label"
+        )
+    return value
