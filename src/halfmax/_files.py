@@ -24,7 +24,7 @@ def whole_file(path: str | os.PathLike[str], overwrite: bool = True) -> Iterator
     check_writable(target, overwrite)
     part = target.with_name(f".halfmax.{secrets.token_hex(8)}.part")
     try:
-        part.touch(exist_ok=False)
+        _create(part, target)
         yield part
         with part.open("rb+") as file:
             os.fsync(file.fileno())
@@ -33,6 +33,14 @@ def whole_file(path: str | os.PathLike[str], overwrite: bool = True) -> Iterator
         _take_place(part, target, overwrite)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _create(part: Path, target: Path) -> None:
+    try:
+        part.touch(exist_ok=False)
+    except OSError as error:
+        error.filename = str(target)  # the name that the caller knows
+        raise
 
 
 def _take_place(part: Path, target: Path, overwrite: bool) -> None:
