@@ -23,6 +23,7 @@ COMMANDS = (
     ["assess"],
     ["diagnose"],
     ["decide"],
+    ["report"],
     ["demo"],
     ["reproduce"],
     ["reproduce", "figures"],

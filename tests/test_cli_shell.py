@@ -200,11 +200,28 @@ def test_nothing_is_drawn_where_nobody_looks(folder):
     assert errors == b""
 
 
-def test_help_and_import_are_quick():
-    heavy = ["numpy", "pyarrow", "numba", "scipy", "rich", "halfmax.tables.files", "sklearn"]
-    program = f"import sys, halfmax.cli; print(*(n for n in {heavy} if n in sys.modules))"
+OF_PAGES = ["altair", "vl_convert", "itables", "jinja2", "matplotlib", "halfmax.report"]
+HEAVY = ["numpy", "pyarrow", "numba", "scipy", "sklearn", "halfmax.tables.files", *OF_PAGES]
+
+
+def loaded(names, program):
+    """Which of the modules are there after a program."""
+    program = f"import sys; {program}; print('loaded', *(n for n in {names} if n in sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert done.stdout.split() == []
+    return done.stdout.split(b"loaded")[-1].split()
+
+
+def test_help_and_import_are_quick():
+    assert loaded([*HEAVY, "rich"], "import halfmax.cli") == []
+    called = "from halfmax.cli import app; app(['report', '--help'], standalone_mode=False)"
+    assert loaded(HEAVY, called) == []
+
+
+@pytest.mark.usefixtures("folder")
+def test_no_page_loads_nothing_for_pages():
+    words = ["tune", "scores.csv", "--truth-file", "truth.csv", "--out", "new.json"]
+    called = f"from halfmax.cli import app; app({words}, standalone_mode=False)"
+    assert loaded(OF_PAGES, called) == []
 
 
 @pytest.mark.parametrize(
@@ -212,9 +229,12 @@ def test_help_and_import_are_quick():
     [
         (
             "halfmax ",
-            {"tune", "apply", "assess", "diagnose", "decide", "reproduce", "mesh", "demo"},
+            {"tune", "apply", "assess", "diagnose", "decide", "report"}
+            | {"reproduce", "mesh", "demo"},
         ),
         ("halfmax tune --average m", {"macro", "micro"}),
+        ("halfmax tune --quick", {"--quick-report"}),
+        ("halfmax report --t", {"--truth", "--truth-file", "--title", "--trust-rows"}),
         ("halfmax decide --metric f", {"f1", "f0.5", "f2"}),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 import halfmax as hm
 
 HEAVY = ["numba", "scipy", "sklearn", "pandas", "polars", "pyarrow", "narwhals", "matplotlib"]
+OF_PAGES = ["altair", "vl_convert", "itables", "jinja2"]
 ENGINES = ["pyspark", "dask", "distributed", "duckdb"]
 CONTRACT = ["FBeta", "HalfmaxWarning", "Metric", "Staircase", "Thresholds", "score", "tune"]
 
@@ -20,10 +21,8 @@ def run(program):
 
 
 def test_importing_halfmax_loads_nothing_heavy():
-    assert (
-        run(f"import sys, halfmax; print(*(n for n in {HEAVY + ENGINES} if n in sys.modules))")
-        == []
-    )
+    names = HEAVY + ENGINES + OF_PAGES
+    assert run(f"import sys, halfmax; print(*(n for n in {names} if n in sys.modules))") == []
 
 
 def test_tuning_arrays_needs_no_data_frame_library():

@@ -6,7 +6,7 @@ try:
     import typer
 
     from halfmax import __version__
-    from halfmax.cli import labelled, mesh, paper, predicting
+    from halfmax.cli import labelled, mesh, paper, predicting, report_page
     from halfmax.cli.options import Debug, flag
     from halfmax.cli.running import EXIT_CODES, OneLineErrors, running
 except KeyboardInterrupt:  # so early, there is nothing to say and nothing to clean up
@@ -47,6 +47,9 @@ app.command(
     epilog="Example: halfmax decide probabilities.parquet --average samples --max-k 10 "
     "--out decisions.parquet"
 )(predicting.decide)
+app.command(
+    epilog="Example: halfmax report thresholds.json --data scores.parquet --out report.html"
+)(report_page.report)
 app.add_typer(paper.app, name="reproduce")
 app.add_typer(mesh.app, name="mesh")
 

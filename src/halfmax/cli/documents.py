@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from halfmax.thresholds import Thresholds
 
 
-def tuned(found: "Thresholds") -> dict[str, Any]:
-    """What was maximised and reached, and each label's threshold."""
+def tuned(made: Any) -> dict[str, Any]:
+    """What was maximised and reached, each label's threshold, and the page about it."""
+    found: Thresholds = made.thresholds
     return {
         "metric": found.metric,
         "average": found.average,
@@ -28,6 +29,7 @@ def tuned(found: "Thresholds") -> dict[str, Any]:
         "score": _plain(found.score),
         "never_predicted": int((found.thresholds == math.inf).sum()),
         "labels": _rows(found._plain_table()),
+        "report": made.page,
     }
 
 
@@ -72,6 +74,12 @@ def decided(made: Any) -> dict[str, Any]:
         "expected_score": _plain(made.decision.expected_score),
         **applied(made),
     }
+
+
+def reported(made: Any) -> dict[str, Any]:
+    """What the thresholds of a page are for, and how many rows it tells of."""
+    found: Thresholds = made.thresholds
+    return {"metric": found.metric, "average": found.average, "rows": made.rows}
 
 
 def fitted(made: Any) -> dict[str, Any]:
@@ -136,6 +144,7 @@ DOCUMENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "assess": assessed,
     "diagnose": diagnosed,
     "decide": decided,
+    "report": reported,
     "mesh fit": fitted,
     "mesh tag": tagged,
     "mesh evaluate": evaluated,

@@ -1,43 +1,37 @@
 """Commands that learn from labelled scores: tune, assess, diagnose."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
+from halfmax.cli.given import Given, open_long, read_wide_pair
+from halfmax.cli.report_page import check_page, what_to_tell
 from halfmax.cli.reporting import refuse_two_outputs, report
 from halfmax.cli.running import Run, running
-from halfmax.cli.streams import STANDARD, incoming, outgoing
+from halfmax.cli.streams import STANDARD, incoming, outgoing, refuse_one_file
 
-_OF_LONG = ("label", "score", "truth", "binary", "n_instances", "check_duplicates")
+if TYPE_CHECKING:
+    from halfmax.thresholds import Thresholds
 
 
-class Given(NamedTuple):
-    """Labelled scores, long or with a truth file wide, and the columns that they are in."""
+class Tuned(NamedTuple):
+    """Thresholds that were found, and the page about them if one was written."""
 
-    context: typer.Context
-    sources: list[str]
-    label: str
-    score: str
-    truth: str
-    instance: str | None
-    weight: str | None
-    truth_file: str | None
-    binary: bool
-    check_duplicates: bool | None
+    thresholds: "Thresholds"
+    page: str | None
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """Of a long table, as the library calls them."""
-        named = {"instance": self.instance, "weight": self.weight}
-        return {
-            "label": None if self.binary else self.label,
-            "score": self.score,
-            "truth": self.truth,
-            "check_duplicates": self.check_duplicates,
-            **{role: name for role, name in named.items() if name is not None},
-        }
+
+class Target(NamedTuple):
+    """Where thresholds and the page about them go, and what it tells."""
+
+    out: str | None
+    page: str | None
+    force: bool
+    told: dict[str, Any]
 
 
 def tune(
@@ -60,6 +54,9 @@ def tune(
     check_duplicates: o.Duplicates = None,
     truth_file: o.TruthFile = None,
     out: o.ThresholdsOut = None,
+    page: o.Report = None,
+    title: o.Title = None,
+    quick_report: o.QuickReport = False,
     force: o.Force = False,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
@@ -68,19 +65,15 @@ def tune(
     """Find the thresholds with the highest metric, exactly, from labelled scores."""
     columns = label, score, truth, instance, weight
     given = Given(context, sources, *columns, truth_file, binary, check_duplicates)
-    goal = {"metric": metric, "average": average, "guard": guard, "per_label": not shared}
-    rest = {"min_precision": min_precision, "min_recall": min_recall}
-    rest |= _if_given(n_instances)
+    goal: dict[str, Any] = {"metric": metric, "average": average, "guard": guard}
+    goal |= {"per_label": not shared, "zero_division": zero_division, **_if_given(n_instances)}
+    goal |= {"min_precision": min_precision, "min_recall": min_recall}
     with running(quiet, debug) as run:
         refuse_two_outputs(out, as_json)
-        if out is None:
-            tuned = _ask("tune", given, run, zero_division=zero_division, **goal, **rest)
-        else:
-            _check_thresholds_out(out, force)
-            with outgoing(out, ".json", force, run) as path:
-                tuned = _ask("tune", given, run, zero_division=zero_division, **goal, **rest)
-                tuned.save(path)
-        report("tune", tuned, run, as_json, out)
+        to = Target(out, page, force, what_to_tell(title, quick_report))
+        _check_target(context, to)
+        found = Tuned(_tune(given, goal, run, to), page)
+        report("tune", found, run, as_json, out, [] if page is None else [page])
 
 
 def assess(
@@ -145,42 +138,78 @@ def diagnose(
         report("diagnose", found, run, as_json)
 
 
+def _check_target(context: typer.Context, to: Target) -> None:
+    """Refuse what cannot be written before the long work."""
+    from halfmax._files import check_writable
+
+    if to.page is None:
+        o.refuse_given(context, ["title", "quick_report"], "is for a page, which --report names")
+    else:
+        why = "and --report do not go together: the page tells of instances that have rows"
+        o.refuse_given(context, ["n_instances"], why)
+        if to.out is not None:
+            refuse_one_file("--out", to.out, "--report", to.page)
+        check_page("--report", to.page, to.force, to.told["title"])
+    if to.out not in (None, STANDARD):
+        check_writable(str(to.out), to.force)
+
+
 def _if_given(n_instances: int | None) -> dict[str, Any]:
     """Functions for wide arrays do not have it."""
     return {} if n_instances is None else {"n_instances": n_instances}
 
 
+def _tune(given: Given, goal: dict[str, Any], run: Run, to: Target) -> "Thresholds":
+    """Thresholds, in their file as soon as they are known; the page reads the data once more."""
+    tuned: Thresholds
+    with _file(to.page, ".html", to.force, run) as page, ExitStack() as reading:
+        with _file(to.out, ".json", to.force, run) as path, run.working("tune: reading") as bar:
+            paths = reading.enter_context(incoming(given.paths(), run))
+            if page is not None and not given.is_wide:
+                open_long(given, paths)  # better now than when all is counted
+            tuned = _answer("tune", given, paths, bar, goal)
+            if path is not None:
+                tuned.save(path)
+        if page is not None:
+            with _saved(to.out, run), run.working("writing the report") as bar:
+                tuned.report(page, **to.told, progress=bar)
+    return tuned
+
+
+def _file(
+    out: str | None, ending: str, force: bool, run: Run
+) -> AbstractContextManager[str | None]:
+    return nullcontext() if out is None else outgoing(out, ending, force, run)
+
+
+@contextmanager
+def _saved(out: str | None, run: Run) -> Iterator[None]:
+    """Whatever happens to the page, thresholds that are in their file stay there."""
+    try:
+        yield
+    except BaseException:
+        if out not in (None, STANDARD):
+            run.last_words.append(
+                f"the thresholds are in {out}; halfmax report writes a page about them"
+            )
+        raise
+
+
 def _ask(name: str, given: Given, run: Run, **wanted: Any) -> Any:
+    with run.working(f"{name}: reading") as bar, incoming(given.paths(), run) as paths:
+        return _answer(name, given, paths, bar, wanted)
+
+
+def _answer(name: str, given: Given, paths: list[str], bar: Bar, wanted: dict[str, Any]) -> Any:
     """What the function of that name says of the table, or its twin for arrays of wide files."""
-    with run.working(f"{name}: reading") as bar:
-        if given.truth_file is not None:
-            return _ask_of_wide(name, given, run, bar, wanted)
-        import halfmax as hm
-
-        with incoming(given.sources, run) as paths:
-            return getattr(hm, f"{name}_table")(paths, progress=bar, **given.columns, **wanted)
-
-
-def _ask_of_wide(name: str, given: Given, run: Run, bar: Bar, wanted: dict[str, Any]) -> Any:
     import halfmax as hm
-    from halfmax.cli.wide import in_order_of, read_wide
 
-    o.refuse_given(given.context, _OF_LONG, "is for long tables, and with --truth-file it is wide")
-    if len(given.sources) > 1:
-        raise ValueError(f"--truth-file takes one file of scores; got {len(given.sources):,}")
-    with incoming([*given.sources, str(given.truth_file)], run) as (score_path, truth_path):
-        scores = read_wide(score_path, given.instance)
-        truth = in_order_of(scores, read_wide(truth_path, given.instance, given.weight))
+    if not given.is_wide:
+        return getattr(hm, f"{name}_table")(paths, progress=bar, **given.columns, **wanted)
+    truth, scores = read_wide_pair(given, paths)
     bar.begin(f"{name}: {scores.rows:,} rows")
     if given.weight is not None:
         wanted["sample_weight"] = truth.weights
     if name != "tune":
         wanted["progress"] = bar
     return getattr(hm, name)(truth.labels, scores.labels, **wanted)
-
-
-def _check_thresholds_out(out: str, force: bool) -> None:
-    from halfmax._files import check_writable
-
-    if out != STANDARD:
-        check_writable(out, force)

@@ -16,7 +16,7 @@ from halfmax.cli.bar import Bar
 from halfmax.cli.reporting import refuse_two_outputs, report
 from halfmax.cli.running import Run, running
 from halfmax.cli.staging import staged
-from halfmax.cli.streams import STANDARD, ending_of, incoming, outgoing
+from halfmax.cli.streams import STANDARD, ending_of, incoming, outgoing, refuse_one_file
 from halfmax.cli.tagging import FORMATS, check_choice, check_tags_out, predict, write_tags
 
 if TYPE_CHECKING:
@@ -275,8 +275,7 @@ def _check_test(out: str, test_out: str | None, records: int, test_records: int 
         if test_records is not None:
             raise ValueError("--test-records is for --test-out, which names their file")
         return 0
-    if Path(out).resolve() == Path(test_out).resolve():
-        raise ValueError(f"--out and --test-out must be two files; got {out} for both")
+    refuse_one_file("--out", out, "--test-out", test_out)
     return max(1, records // 5) if test_records is None else check_whole("n_test", test_records, 1)
 
 

@@ -182,6 +182,30 @@ ThresholdsOut = Annotated[
         rich_help_panel=_OUTPUT,
     ),
 ]
+ThresholdsFile = Annotated[
+    str, typer.Argument(metavar="THRESHOLDS", help="What tune wrote; - is standard input.")
+]
+Report = Annotated[
+    str | None,
+    typer.Option(
+        "--report",
+        help="A page to write, .html: what was found, to look at and to play with.",
+        metavar="FILE",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+Title = Annotated[
+    str | None,
+    typer.Option("--title", help="Of the page.", metavar="TEXT", rich_help_panel=_OUTPUT),
+]
+QuickReport = Annotated[
+    bool,
+    flag(
+        "--quick-report",
+        "Leave out of the page what new data will show, which takes longest.",
+        _OUTPUT,
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option(
@@ -192,7 +216,7 @@ Format = Annotated[
         rich_help_panel=_OUTPUT,
     ),
 ]
-Force = Annotated[bool, flag("--force", "Overwrite the file if it is there.", _OUTPUT)]
+Force = Annotated[bool, flag("--force", "Overwrite files that are there.", _OUTPUT)]
 Quiet = Annotated[bool, flag("--quiet", "No progress; no summary beside a file.", _OUTPUT)]
 Json = Annotated[bool, flag("--json", "One JSON document instead of the summary.", _OUTPUT)]
 Debug = Annotated[bool, flag("--debug", "Show where an error comes from.", _OUTPUT)]

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from halfmax.decision import Decision
     from halfmax.thresholds import Thresholds
 
-File = Annotated[
-    str, typer.Argument(metavar="THRESHOLDS", help="What tune wrote; - is standard input.")
-]
 Unknown = Annotated[
     str,
     typer.Option(
@@ -52,7 +49,7 @@ class Target(NamedTuple):
 
 def apply(
     context: typer.Context,
-    thresholds: File,
+    thresholds: o.ThresholdsFile,
     sources: o.Sources,
     out: o.Out,
     form: o.Format = None,
@@ -178,15 +175,14 @@ def _refuse_of_wide(context: typer.Context) -> None:
 
 
 def _apply_wide(tuned: "Thresholds", scores: "Wide", path: str, unknown: str) -> Made:
-    from halfmax.cli.wide import write_wide
+    from halfmax.cli.wide import named_as_columns, write_wide
     from halfmax.tables.applying import UNKNOWN
 
     if unknown not in UNKNOWN:
         raise ValueError(f"--unknown must be {' or '.join(UNKNOWN)}; got {unknown!r}")
-    if tuned.labels is not None:  # columns have names, where labels may be numbers
-        tuned = replace(tuned, labels=tuple(map(str, tuned.labels)))
-        if unknown == "never":
-            tuned = _with_strangers(tuned, scores.labels.column_names)
+    tuned = named_as_columns(tuned)
+    if tuned.labels is not None and unknown == "never":
+        tuned = _with_strangers(tuned, scores.labels.column_names)
     predictions = tuned.predict(scores.labels)
     write_wide(scores.with_ids(predictions), path)
     predicted = sum(int(column.to_numpy().sum()) for column in predictions.columns)

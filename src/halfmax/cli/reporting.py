@@ -8,7 +8,7 @@ from typing import Any
 from halfmax.cli.running import Run
 from halfmax.cli.streams import STANDARD
 
-_WRITING = ("tune", "apply", "decide", "mesh fit", "mesh tag", "mesh generate")
+_WRITING = ("tune", "apply", "decide", "report", "mesh fit", "mesh tag", "mesh generate")
 
 
 def refuse_two_outputs(out: str | None, as_json: bool) -> None:
@@ -34,9 +34,8 @@ def report(
             document["out"] = out
         document["warnings"] = run.warnings
         print(json.dumps(document, allow_nan=False))
-    elif out is None or not run.quiet:
+    elif not run.quiet or (out is None and not others):
         from halfmax.cli.screens import SUMMARIES, show
 
-        files = [] if out in (None, STANDARD) else [out, *others]
-        written = [f"Wrote {file}" for file in files]
+        written = [f"Wrote {file}" for file in (out, *others) if file not in (None, STANDARD)]
         show([*SUMMARIES[name](found), *written], sys.stderr if out == STANDARD else sys.stdout)

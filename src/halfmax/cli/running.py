@@ -120,8 +120,10 @@ class Run:
                     yield bar
                     self.stop_if_asked()
             finally:
-                self.warnings += dict.fromkeys(self.reworded(str(w.message)) for w in caught)
-                for warning in self.warnings:
+                told = dict.fromkeys(self.reworded(str(w.message)) for w in caught)
+                new = [warning for warning in told if warning not in self.warnings]
+                self.warnings += new
+                for warning in new:
                     print(f"warning: {warning}", file=sys.stderr)
 
     def reworded(self, text: str) -> str:

@@ -46,10 +46,10 @@ def show(parts: Parts, sink: TextIO, fewest_columns: int = _FEWEST_COLUMNS) -> N
     sink.flush()
 
 
-def tuned(found: "Thresholds") -> Parts:
+def tuned(made: Any) -> Parts:
     """What was reached, who is never predicted, and the most frequent labels."""
-    what = "one classifier" if found.average == "binary" else _labels(len(found.thresholds))
-    parts: Parts = [f"Tuned {what}: {_goal(found)} = {found.score:.4f} on these rows"]
+    found: Thresholds = made.thresholds
+    parts: Parts = [f"Tuned {_whose(found)}: {_goal(found)} = {found.score:.4f} on these rows"]
     never = found.thresholds == np.inf
     if never.any():
         empty = int((never & (found.support == 0)).sum())
@@ -98,6 +98,12 @@ def decided(made: Any) -> Parts:
     """What is expected, and how many were predicted."""
     found: Decision = made.decision
     return [f"Expected {_goal(found)} = {found.expected_score:.4f}", *applied(made)]
+
+
+def reported(made: Any) -> Parts:
+    """Whose thresholds a page is about, and on how many rows."""
+    found: Thresholds = made.thresholds
+    return [f"Report on {_whose(found)} in {_count(made.rows, 'row')}: {_goal(found)}"]
 
 
 def fitted(made: Any) -> Parts:
@@ -186,6 +192,7 @@ SUMMARIES: dict[str, Callable[[Any], Parts]] = {
     "assess": assessed,
     "diagnose": diagnosed,
     "decide": decided,
+    "report": reported,
     "mesh fit": fitted,
     "mesh tag": tagged,
     "mesh evaluate": evaluated,
@@ -195,6 +202,10 @@ SUMMARIES: dict[str, Callable[[Any], Parts]] = {
 
 def _goal(found: Any) -> str:
     return found.metric if found.average == "binary" else f"{found.average} {found.metric}"
+
+
+def _whose(found: "Thresholds") -> str:
+    return "one classifier" if found.average == "binary" else _labels(len(found.thresholds))
 
 
 def _labels(count: int) -> str:

@@ -68,6 +68,12 @@ def check_table_out(out: str, form: str | None, force: bool) -> str:
     return FORMATS[form or "csv"]
 
 
+def refuse_one_file(first: str, out: str, second: str, other: str) -> None:
+    """Two options must not name the same file."""
+    if Path(out).resolve() == Path(other).resolve():
+        raise ValueError(f"{first} and {second} must be two files; got {out} for both")
+
+
 def ending_of(out: str, endings: Sequence[str]) -> str:
     """Which of the endings, that each stand for a format, a file's name has."""
     found = [ending for ending in endings if out.lower().endswith(ending)]

@@ -1,6 +1,7 @@
 """Wide files: a column for each label, a row for each instance."""
 
 import re
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ from halfmax._errors import spell_out
 from halfmax.tables.columns import Columns
 from halfmax.tables.files import CSV, delimiter_of, format_of, open_files
 from halfmax.tables.writing import table_file
+from halfmax.thresholds import Thresholds
 
 INSTANCE = "instance"
 _OF_PANDAS = re.compile(r"__index_level_\d+__")  # row numbers that it writes beside the columns
@@ -150,6 +152,12 @@ def _check_all_there(ids: pa.Array, where: pa.Array, here: Wide, other: Wide) ->
             f"{here.path} lacks {spell_out(missing.to_pylist())} of column {other.instance!r}, "
             f"which {other.path} has"
         )
+
+
+def named_as_columns(tuned: Thresholds) -> Thresholds:
+    """Thresholds whose labels are text, as the names of columns are; they may be numbers."""
+    labels = tuned.labels
+    return tuned if labels is None else replace(tuned, labels=tuple(map(str, labels)))
 
 
 def write_wide(table: pa.Table, path: str) -> None:

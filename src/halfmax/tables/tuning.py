@@ -141,8 +141,8 @@ def needs_rows(label: str | None, average: str, per_label: bool, guard: Guard | 
     return label is not None and (average == "samples" or (average == "macro" and not per_label))
 
 
-def whole_matrix(opened: Opened, progress: Wanted) -> LabelledScores:
-    """All rows as a sparse matrix; of an engine's table that would be too much."""
+def check_whole_rows(opened: Opened) -> Table:
+    """Refuse a table whose rows cannot be brought together to those of a matrix."""
     if not isinstance(opened.place, Table):
         raise ValueError(
             f"guards, assessments with weights, average='samples' and shared thresholds of macro "
@@ -155,9 +155,15 @@ def whole_matrix(opened: Opened, progress: Wanted) -> LabelledScores:
             "which rows belong to one instance must be known here: name its column with "
             f"instance=...; the table has {', '.join(map(repr, opened.place.schema.names))}"
         )
+    return opened.place
+
+
+def whole_matrix(opened: Opened, progress: Wanted) -> LabelledScores:
+    """All rows as a sparse matrix; of an engine's table that would be too much."""
+    table = check_whole_rows(opened)
     if opened.columns.label is None and opened.refuse_duplicates:  # a matrix finds its own
-        refuse_duplicates(opened.place)
-    return read_matrix(opened.place, progress)
+        refuse_duplicates(table)
+    return read_matrix(table, progress)
 
 
 def _tune_in_place(

@@ -1,0 +1,71 @@
+"""Labelled scores as a command is given them: a long table, or wide files with their truth."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from halfmax.cli import options as o
+
+if TYPE_CHECKING:
+    from halfmax.cli.wide import Wide
+
+_OF_LONG = ("label", "score", "truth", "binary", "n_instances", "check_duplicates")
+
+
+class Given(NamedTuple):
+    """Labelled scores, long or with a truth file wide, and the columns that they are in."""
+
+    context: typer.Context
+    sources: list[str]
+    label: str
+    score: str
+    truth: str
+    instance: str | None
+    weight: str | None
+    truth_file: str | None
+    binary: bool
+    check_duplicates: bool | None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Of a long table, as the library calls them."""
+        named = {"instance": self.instance, "weight": self.weight}
+        return {
+            "label": None if self.binary else self.label,
+            "score": self.score,
+            "truth": self.truth,
+            "check_duplicates": self.check_duplicates,
+            **{role: name for role, name in named.items() if name is not None},
+        }
+
+    @property
+    def is_wide(self) -> bool:
+        return self.truth_file is not None
+
+    def paths(self) -> list[str]:
+        """What is to be read, the truth of wide files last; what has no meaning is refused."""
+        if self.truth_file is None:
+            return self.sources
+        why = "is for long tables, and with --truth-file it is wide"
+        o.refuse_given(self.context, _OF_LONG, why)
+        if len(self.sources) > 1:
+            raise ValueError(f"--truth-file takes one file of scores; got {len(self.sources):,}")
+        return [*self.sources, self.truth_file]
+
+
+def read_wide_pair(given: Given, paths: list[str]) -> tuple["Wide", "Wide"]:
+    """The truth of wide files, with its rows in the order of the scores, and the scores."""
+    from halfmax.cli.wide import in_order_of, read_wide
+
+    score_path, truth_path = paths
+    scores = read_wide(score_path, given.instance)
+    return in_order_of(scores, read_wide(truth_path, given.instance, given.weight)), scores
+
+
+def open_long(given: Given, paths: list[str]) -> Any:
+    """A long table whose rows can be brought together to those of a matrix."""
+    from halfmax.tables.tuning import check_whole_rows, open_labelled
+
+    opened = open_labelled(paths, **{"instance": "instance", "weight": None, **given.columns})
+    check_whole_rows(opened)
+    return opened

@@ -1,0 +1,454 @@
+"""Reports on the command line: beside tuned thresholds, and later on saved ones."""
+
+import importlib.util
+import inspect
+import json
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import halfmax as hm
+from halfmax import _pages
+from halfmax.cli import app, report_page
+
+ROWS, LABELS = 40, ["anatomy", "botany", "zoology"]
+KNOWN = {"scores.parquet", "wide.csv", "truth.csv", "one.parquet", "t.json", "one.json"}
+TUNE = ["tune", "scores.parquet"]
+REPORT = ["report", "t.json", "--data", "scores.parquet"]
+WIDE = ["--truth-file", "truth.csv"]
+
+
+def run(*words, **more):
+    return CliRunner().invoke(app, [str(word) for word in words], **more)
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """A long table; the same wide, one label of it, and thresholds of each."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    truth = rng.random((ROWS, 3)) < [0.5, 0.4, 0.3]
+    scores = 1 / (1 + np.exp(1 - rng.normal(size=truth.shape) - 2 * truth))
+    found = pd.DataFrame(
+        {
+            "instance": np.repeat(np.arange(ROWS), 3),
+            "label": np.tile(LABELS, ROWS),
+            "score": scores.ravel(),
+            "truth": truth.ravel(),
+        }
+    )
+    found.to_parquet("scores.parquet", index=False)
+    pd.DataFrame(scores, columns=LABELS).to_csv("wide.csv", index=False)
+    pd.DataFrame(truth.astype(int), columns=LABELS).to_csv("truth.csv", index=False)
+    found[found["label"] == "botany"].to_parquet("one.parquet", index=False)
+    hm.tune_table(found).save("t.json")
+    hm.tune(truth[:, 1], scores[:, 1]).save("one.json")
+    return found
+
+
+def files():
+    return {path.name for path in Path().iterdir()} - KNOWN
+
+
+def page(name="report.html"):
+    return Path(name).read_text("utf-8")
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What the library is asked for, in place of the page itself."""
+    calls = []
+
+    def report(thresholds, path, y_true=None, y_score=None, **wanted):
+        calls.append((thresholds, y_true, y_score, wanted))
+        Path(path).write_text(f"a page of {len(thresholds.thresholds)} labels")
+        return Path(path)
+
+    monkeypatch.setattr(hm.Thresholds, "report", report)
+    return calls
+
+
+class TestBesideThresholds:
+    """``halfmax tune --report``."""
+
+    @pytest.mark.usefixtures("table")
+    def test_both_files_are_written(self):
+        words = ["--out", "new.json", "--report", "page.html", "--title", "Birds & <b>bees"]
+        shown = run(*TUNE, *words)
+        assert shown.exit_code == 0, shown.output
+        assert shown.stdout.endswith("Wrote new.json\nWrote page.html\n")
+        assert files() == {"new.json", "page.html"}
+        assert all(name in page("page.html") for name in LABELS)
+        assert "<title>Birds &amp; &lt;b&gt;bees</title>" in page("page.html")
+        assert Path("new.json").read_bytes() == Path("t.json").read_bytes()
+
+    @pytest.mark.usefixtures("table")
+    def test_a_page_alone_from_standard_input(self):
+        data = Path("scores.parquet").read_bytes()
+        shown = run("tune", "-", "--report", "page.htm", "--quick-report", "--json", input=data)
+        assert shown.exit_code == 0, shown.output
+        told = json.loads(shown.stdout)
+        assert (told["out"], told["report"]) == (None, "page.htm")
+        assert all(name in page("page.htm") for name in LABELS)
+        assert files() == {"page.htm"}
+
+    @pytest.mark.usefixtures("table")
+    @pytest.mark.parametrize(
+        "words", [["wide.csv", *WIDE], ["one.parquet", "--binary"], ["-", *WIDE]], ids=" ".join
+    )
+    def test_wide_files_and_one_classifier(self, words):
+        more = {"input": Path("wide.csv").read_bytes()} if "-" in words else {}
+        shown = run("tune", *words, "--report", "page.html", "--quick-report", **more)
+        assert shown.exit_code == 0, shown.output
+        assert shown.stdout.endswith("\nWrote page.html\n")
+        assert "--binary" in words or all(name in page("page.html") for name in LABELS)
+
+    @pytest.mark.usefixtures("table")
+    def test_what_the_library_is_asked(self, asked):
+        assert run(*TUNE, "--report", "page.html").exit_code == 0
+        assert run(*TUNE, "--report", "q.html", "--quick-report", "--title", "T").exit_code == 0
+        (_, truth, _, whole), (*_, quick) = asked
+        assert truth is None
+        assert (whole["title"], quick["title"]) == (None, "T")
+        assert "assessment" not in whole
+        assert quick["assessment"] is quick["diagnosis"] is False
+        assert callable(whole["progress"])
+
+    @pytest.mark.usefixtures("table", "asked")
+    def test_no_page_is_null_in_the_document(self):
+        assert json.loads(run(*TUNE, "--json").stdout)["report"] is None
+
+    @pytest.mark.usefixtures("table", "asked")
+    def test_thresholds_may_be_piped_beside_a_page(self):
+        shown = run(*TUNE, "--out", "-", "--report", "page.html")
+        assert shown.stdout == Path("t.json").read_text()
+        assert shown.stderr.endswith("Wrote page.html\n")
+
+    @pytest.mark.usefixtures("table", "asked")
+    def test_quiet_says_nothing_beside_a_page(self):
+        shown = run(*TUNE, "--report", "page.html", "--quiet")
+        assert (shown.exit_code, shown.output) == (0, "")
+
+    @pytest.mark.usefixtures("table", "asked")
+    def test_force_overwrites_both(self):
+        words = [*TUNE, "--out", "new.json", "--report", "page.html"]
+        for name in ("new.json", "page.html"):
+            Path(name).write_text("what was here")
+        assert run(*words).exit_code == 2
+        assert page("new.json") == page("page.html") == "what was here"
+        assert run(*words, "--force").exit_code == 0
+        assert page("page.html") == "a page of 3 labels"
+        assert page("new.json") == page("t.json")
+
+    @pytest.mark.usefixtures("table", "asked")
+    def test_nothing_is_written_if_tuning_fails(self, monkeypatch):
+        def fail(*_, **__):
+            raise ValueError("no good")
+
+        monkeypatch.setattr(hm, "tune_table", fail)
+        shown = run(*TUNE, "--out", "new.json", "--report", "page.html")
+        assert (shown.exit_code, shown.output) == (2, "halfmax: no good\n")
+        assert files() == set()
+
+    @pytest.mark.usefixtures("table")
+    @pytest.mark.parametrize(
+        ("error", "code", "told"),
+        [(MemoryError(), 1, "there is not enough memory"), (KeyboardInterrupt(), 130, "stopped")],
+        ids=["memory", "interrupt"],
+    )
+    def test_thresholds_stay_if_only_the_page_fails(self, monkeypatch, error, code, told):
+        def fail(_, path, **__):
+            Path(path).write_text("half of a pa")
+            raise error
+
+        monkeypatch.setattr(hm.Thresholds, "report", fail)
+        shown = run(*TUNE, "--out", "new.json", "--report", "page.html")
+        assert shown.exit_code == code
+        assert shown.stderr == (
+            f"halfmax: {told}\n"
+            "halfmax: the thresholds are in new.json; halfmax report writes a page about them\n"
+        )
+        assert files() == {"new.json"}
+        assert page("new.json") == page("t.json")
+
+    @pytest.mark.usefixtures("table")
+    def test_a_signal_that_was_swallowed_leaves_no_page(self, monkeypatch):
+        def report(_, path, **__):
+            Path(path).write_text("a page")
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                return
+
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        monkeypatch.setattr(hm.Thresholds, "report", report)
+        shown = run(*TUNE, "--report", "page.html")
+        signal.signal(signal.SIGINT, before)
+        assert (shown.exit_code, shown.output) == (130, "halfmax: stopped\n")
+        assert files() == set()
+
+    def test_warnings_are_told_once(self, table, monkeypatch):
+        rare = table["truth"] & (table["instance"] == table["instance"][table["truth"].idxmax()])
+        rng = np.random.default_rng(0)
+        many = pd.DataFrame({"instance": np.arange(2000), "label": "x", "score": rng.random(2000)})
+        many["truth"] = many["instance"] < rare.sum()
+        many.to_parquet("scores.parquet")
+
+        def report(_, path, **__):
+            Path(path).write_text("a page")
+            hm.tune_table(many)  # warns as tuning did
+
+        monkeypatch.setattr(hm.Thresholds, "report", report)
+        shown = run(*TUNE, "--report", "page.html", "--json")
+        assert len(json.loads(shown.stdout)["warnings"]) == 1
+        assert shown.stderr.count("warning: ") == 1
+
+    @pytest.mark.usefixtures("asked")
+    def test_rows_without_ids_are_refused_before_the_work(self, table, monkeypatch):
+        table.drop(columns="instance").to_parquet("scores.parquet")
+        monkeypatch.setattr(hm, "tune_table", lambda *_, **__: pytest.fail("too late"))
+        shown = run(*TUNE, "--out", "new.json", "--report", "page.html")
+        assert shown.exit_code == 2
+        assert "which rows belong to one instance must be known here" in shown.stderr
+        assert "name its column with --instance; the table has" in shown.stderr
+        assert files() == set()
+
+
+class TestOfSavedThresholds:
+    """``halfmax report``."""
+
+    @pytest.mark.usefixtures("table")
+    def test_the_page_is_that_of_tune(self):
+        assert run(*TUNE, "--report", "page.html", "--quick-report").exit_code == 0
+        shown = run(*REPORT, "--quick-report")
+        assert shown.exit_code == 0, shown.output
+        assert shown.stdout == f"Report on 3 labels in {ROWS} rows: macro f1\nWrote report.html\n"
+        assert page() == page("page.html")
+
+    @pytest.mark.usefixtures("table")
+    def test_wide_files(self):
+        words = ["--data", "wide.csv", *WIDE, "--out", "page.html", "--quick-report", "--json"]
+        shown = run("report", "t.json", *words)
+        assert shown.exit_code == 0, shown.output
+        told = json.loads(shown.stdout)
+        assert told["command"] == "report"
+        assert (told["out"], told["rows"], told["metric"]) == ("page.html", ROWS, "f1")
+        assert told["warnings"] == []
+        assert all(name in page("page.html") for name in LABELS)
+
+    @pytest.mark.usefixtures("table")
+    @pytest.mark.parametrize("words", [[], ["--binary"]])
+    def test_one_classifier_needs_no_labels(self, words):
+        shown = run("report", "one.json", "--data", "one.parquet", "--quick-report", *words)
+        assert shown.exit_code == 0, shown.output
+        assert shown.stdout.startswith(f"Report on one classifier in {ROWS} rows: f1\n")
+
+    @pytest.mark.usefixtures("table")
+    def test_both_may_be_piped_but_one_at_a_time(self, asked):
+        for words, name in (
+            (["-", "--data", "scores.parquet"], "t.json"),
+            (["t.json", "--data", "-"], "scores.parquet"),
+        ):
+            shown = run("report", *words, "--force", input=Path(name).read_bytes())
+            assert shown.exit_code == 0, shown.output
+        (_, first, *_), (_, second, *_) = asked
+        assert (first != second).nnz == 0
+
+    def test_what_the_library_is_asked(self, table, asked):
+        names = {"instance": "doc", "label": "tag", "score": "p", "truth": "y"}
+        half = table["instance"] < ROWS / 2
+        weighted = table.assign(w=table["instance"] + 1.0).rename(columns=names)
+        weighted[half].to_parquet("first.parquet")
+        weighted[~half].to_parquet("second.parquet")
+        words = ["--data", "first.parquet", "--data", "second.parquet", "--weight", "w"]
+        words += [f"--{ours}={theirs}" for ours, theirs in names.items()]
+        words += ["--resamples", 7, "--seed", 3, "--title", "T", "--quick-report"]
+        assert run("report", "t.json", *words).exit_code == 0
+        [(thresholds, truth, scores, wanted)] = asked
+        assert thresholds.labels == wanted["labels"] == tuple(LABELS)
+        truths = table.pivot(index="instance", columns="label", values="truth")
+        np.testing.assert_array_equal(truth.toarray(), truths)
+        np.testing.assert_array_equal(scores.toarray().ravel(), table["score"])
+        np.testing.assert_array_equal(wanted["sample_weight"], np.arange(1.0, ROWS + 1))
+        assert (wanted["n_resamples"], wanted["seed"], wanted["title"]) == (7, 3, "T")
+        assert wanted["assessment"] is wanted["diagnosis"] is False
+
+    def test_labels_without_rows_are_told_of(self, table, asked):
+        table[table["label"] != "botany"].to_csv("new.csv", index=False)
+        shown = run("report", "t.json", "--data", "new.csv")
+        assert shown.exit_code == 0, shown.output
+        told = "the data have no rows for 'botany': never true, and never predicted"
+        assert shown.stderr == f"warning: {told}\n"
+        [(_, truth, scores, wanted)] = asked
+        assert wanted["labels"] == tuple(LABELS)
+        assert truth.shape == scores.shape == (ROWS, 3)
+        assert (truth[:, [1]].nnz, scores[:, [1]].nnz, scores.nnz) == (0, 0, 2 * ROWS)
+        assert scores.has_sorted_indices
+
+    def test_labels_that_are_numbers(self, table, asked):
+        numbers = table.assign(label=table["label"].map(dict(zip(LABELS, [10, 9, 8], strict=True))))
+        hm.tune_table(numbers).save("t.json")
+        numbers.to_csv("scores.csv", index=False)
+        for name in LABELS:
+            place = str({"anatomy": 10, "botany": 9, "zoology": 8}[name])
+            for file in ("wide.csv", "truth.csv"):
+                Path(file).write_text(page(file).replace(name, place))
+        for words in (["scores.csv"], ["wide.csv", *WIDE]):
+            shown = run("report", "t.json", "--data", *words, "--force")
+            assert shown.exit_code == 0, shown.output
+        assert asked[0][3]["labels"] == (8, 9, 10)
+        assert asked[1][0].labels == ("8", "9", "10")  # columns have names
+        np.testing.assert_array_equal(asked[0][1].toarray()[:, 1], asked[1][1]["9"])
+
+    def test_words_that_look_like_numbers_in_csv(self, table, asked):
+        words = table.assign(label=table["label"].map(dict(zip(LABELS, "12x", strict=True))))
+        hm.tune_table(words).save("t.json")
+        words[words["label"] != "x"].to_csv("scores.csv", index=False)
+        shown = run("report", "t.json", "--data", "scores.csv")
+        assert shown.exit_code == 0, shown.output
+        assert asked[0][3]["labels"] == ("1", "2", "x")
+
+    @pytest.mark.usefixtures("table", "asked")
+    def test_what_is_there_is_kept(self):
+        Path("report.html").write_text("what was here")
+        shown = run(*REPORT)
+        assert shown.exit_code == 2
+        told = "report.html is there already, and is kept: --force replaces it"
+        assert shown.stderr == f"halfmax: {told}\n"
+        assert page() == "what was here"
+        assert run(*REPORT, "--force").exit_code == 0
+        assert page() == "a page of 3 labels"
+
+    def test_as_many_resamples_as_the_library_draws(self):
+        here = inspect.signature(report_page.report).parameters
+        there = inspect.signature(hm.Thresholds.report).parameters
+        assert here["resamples"].default == there["n_resamples"].default
+        assert here["seed"].default == there["seed"].default
+
+
+NEW = ["--out", "new.json"]
+WRONG = {
+    "there is no folder": [*TUNE, *NEW, "--report", "no/page.html"],
+    "--out must end in .html or .htm": [*REPORT, "--out", "page.txt"],
+    "--report must end in .html or .htm, as pages do; got 'page.txt'": [
+        *[*TUNE, *NEW, "--report", "page.txt"],
+    ],
+    "--report must name a file: a page is not written to": [*TUNE, *NEW, "--report", "-"],
+    "--out must name a file: a page is not written to": [*REPORT, "--out", "-"],
+    "--out and --report must be two files; got page.html for both": [
+        *[*TUNE, "--out", "page.html", "--report", "./page.html"],
+    ],
+    "--title is for a page, which --report names": [*TUNE, *NEW, "--title", "x"],
+    "--quick-report is for a page, which --report names": [*TUNE, *NEW, "--quick-report"],
+    "--n-instances and --report do not go together": [
+        *[*TUNE, *NEW, "--report", "page.html", "--n-instances", 99],
+    ],
+    "--title must have words": [*TUNE, *NEW, "--report", "page.html", "--title", " "],
+    "must be a file or not exist yet, and is a folder": [*REPORT, "--out", "folder.html"],
+    "Missing option '--data'": ["report", "t.json"],
+    "Missing argument 'THRESHOLDS'": ["report", "--data", "scores.parquet"],
+    "no.json: No such file or directory": ["report", "no.json", "--data", "scores.parquet"],
+    "there is no file or folder no.csv": ["report", "t.json", "--data", "no.csv"],
+    "there is no file or folder no-truth.csv": [
+        *["report", "t.json", "--data", "wide.csv", "--truth-file", "no-truth.csv"],
+    ],
+    "truth.csv is not a halfmax thresholds file": [
+        *["report", "truth.csv", "--data", "scores.parquet"],
+    ],
+    "the thresholds have no label 'yeti'; they have 'anatomy', 'botany' and 'zoology'": [
+        *["report", "t.json", "--data", "strange.csv"],
+    ],
+    "missing from the thresholds: 'yeti'": [
+        *["report", "t.json", "--data", "strange-wide.csv", "--truth-file", "strange-wide.csv"],
+    ],
+    "the table must have at least one row; it has none": [
+        "report",
+        "t.json",
+        "--data",
+        "empty.parquet",
+    ],
+    "has no column 'p'": [*REPORT, "--score", "p"],
+    "--resamples must be a whole number, 1 or more; got 0": [*REPORT, "--resamples", 0],
+    "--seed must be a whole number": [*REPORT, "--seed", -1],
+    "--binary is for thresholds of one classifier; these are of 3 labels": [*REPORT, "--binary"],
+    "these thresholds are of one classifier: give a table": [
+        *["report", "one.json", "--data", "wide.csv", *WIDE],
+    ],
+    "instance 0": ["report", "one.json", "--data", "scores.parquet"],
+    "--label is for long tables": [
+        *["report", "t.json", "--data", "wide.csv", *WIDE, "--label", "tag"],
+    ],
+    "--truth-file takes one file of scores; got 2": [
+        *["report", "t.json", "--data", "wide.csv", "--data", "wide.csv", *WIDE],
+    ],
+    "these thresholds are for 'mine', a metric of your own": [
+        *["report", "mine.json", "--data", "scores.parquet"],
+    ],
+    "- can stand for one file only": ["report", "-", "--data", "-"],
+}
+
+
+@pytest.mark.parametrize(("told", "words"), WRONG.items(), ids=list(WRONG))
+def test_what_is_wrong_is_said_in_a_line(table, told, words):
+    Path("folder.html").mkdir()
+    Path("mine.json").write_text(page("t.json").replace('"f1"', '"mine"'))
+    table.iloc[:0].to_parquet("empty.parquet")
+    table.replace({"label": "botany"}, "yeti").to_csv("strange.csv", index=False)
+    Path("strange-wide.csv").write_text("anatomy,yeti,zoology\n1,0,1\n")
+    before = files()
+    shown = run(*words)
+    assert shown.exit_code == 2
+    assert told in shown.stderr
+    assert shown.stderr.startswith("halfmax: ")
+    assert shown.stderr.count("\n") == 1
+    assert shown.stdout == ""
+    assert files() == before
+
+
+@pytest.mark.usefixtures("table", "no_work")
+@pytest.mark.parametrize("words", [[*TUNE, *NEW, "--report", "page.html"], REPORT], ids=" ".join)
+class TestBeforeTheWork:
+    """What keeps a page from being written is known before anything is counted."""
+
+    @pytest.fixture
+    def no_work(self, monkeypatch):
+        monkeypatch.setattr(hm, "tune_table", lambda *_, **__: pytest.fail("too late"))
+        monkeypatch.setattr(hm.Thresholds, "load", lambda *_: pytest.fail("too late"))
+
+    def test_what_is_not_installed(self, words, monkeypatch):
+        def find_spec(name):
+            return None if name == "altair" else importlib.util.find_spec(name)
+
+        monkeypatch.setattr(_pages, "find_spec", find_spec)
+        shown = run(*words)
+        assert shown.exit_code == 2
+        told = "this needs 'altair', not installed: pip install 'halfmax[report]'"
+        assert shown.stderr == f"halfmax: {told}\n"
+        assert files() == set()
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
+    def test_a_folder_that_cannot_be_written(self, words):
+        Path().chmod(0o500)
+        shown = run(*words)
+        Path().chmod(0o700)
+        assert shown.exit_code == 2
+        assert shown.stderr.count("\n") == 1
+        assert files() == set()
+
+    def test_a_folder_that_refuses(self, words, monkeypatch):
+        def touch(path, **_):
+            raise PermissionError(13, "Permission denied", str(path))
+
+        monkeypatch.setattr(Path, "touch", touch)
+        shown = run(*words)
+        assert shown.exit_code == 2
+        assert shown.stderr.endswith(
+            f"{'page' if 'tune' in words else 'report'}.html: Permission denied\n"
+        )
+        assert ".part" not in shown.stderr
+        assert files() == set()
