@@ -25,6 +25,10 @@ KEYS = [
     "winners-curse-plane",
     "decision-regions",
     "theorem-two-gap",
+    "threshold-curve",
+    "expected-curve",
+    "half-max-labels",
+    "label-health",
 ]
 
 
@@ -44,6 +48,8 @@ def made_up_plane():
 def pictures():
     with pytest.MonkeyPatch.context() as patch:  # the full size takes long without the compiler
         patch.setattr(figure_data, "gaps", partial(figure_data.gaps, (10, 32, 100), 1000))
+        patch.setattr(figure_data, "half_calibrated", partial(figure_data.half_calibrated, 400, 30))
+        patch.setattr(figure_data, "of_all_rates", partial(figure_data.of_all_rates, 200, 50))
         return {p.key: p for p in figures.pictures(made_up_curse(), made_up_plane())}
 
 
@@ -125,26 +131,9 @@ def test_guessing_follows_the_formula_and_marks_are_exact(pictures):
         assert (marks < 2 * b / (1 + b)).all()
 
 
-def test_both_histograms_hold_every_run():
-    curse = made_up_curse()
-    for bins in (figure_data.fractions_histogram(curse), figure_data.odds_histogram(curse)):
-        np.testing.assert_allclose(bins.shares.sum(axis=1), 1.0)
-    odds = figure_data.odds_histogram(curse).shares
-    assert (odds[0, 0], odds[-1, -1]) == (0.2, 1.0)  # nothing and everything have bins of their own
-    assert not odds[:, [1, -2]].any()
-
-
-@pytest.mark.parametrize("n", [10, 1000, 10**6, 10**9])
-def test_every_fraction_of_n_has_its_place_on_the_axis_of_odds(n):
-    inside = figure_data.log_odds([1 / n, 0.5, (n - 1) / n], n)
-    np.testing.assert_allclose(inside, [-np.log10(n - 1), 0.0, np.log10(n - 1)], atol=1e-6)
-    low, high = figure_data.log_odds([0.0, 1.0], n)
-    assert low < inside[0] < inside[-1] < high
-
-
 def test_the_curse_marks_medians(pictures):
     medians = np.median(made_up_curse().fractions, axis=1)
-    axes = drawn(pictures["winners-curse"]).axes
+    axes = drawn(pictures["winners-curse"]).axes[1:]  # the first is divided into these
     assert [ax.get_lines()[0].get_xdata()[0] for ax in axes[::2]] == medians.tolist()
 
 
@@ -161,13 +150,13 @@ def test_the_plane_shows_both_shares_and_the_lines_said_to_bound_them(pictures):
 
 
 def test_regions_are_where_the_positive_density_reaches_j_times_the_other():
-    one, two = figure_data.regions()
+    one, two = figure_data.regions().values()
     assert (len(one.intervals), len(two.intervals)) == (1, 2)
     for region in (one, two):
         s = region.scores
         inside = np.any([(s >= low) & (s <= high) for low, high in region.intervals], axis=0)
-        np.testing.assert_array_equal(inside, region.positive >= region.ratio * region.negative)
-        assert region.f1 == pytest.approx(2 * region.ratio / (1 + region.ratio))
+        np.testing.assert_array_equal(inside, region.positive >= region.cut * region.negative)
+        assert region.score == pytest.approx(2 * region.cut / (1 + region.cut))
 
 
 def test_the_gap_of_theorem_two_falls_as_one_by_n():
@@ -175,26 +164,6 @@ def test_the_gap_of_theorem_two_falls_as_one_by_n():
     assert (found.threshold > 0).all()
     assert (found.lost >= 0).all()
     assert 5 < found.threshold[0] / found.threshold[1] < 20
-
-
-@pytest.mark.parametrize(
-    ("intervals", "words"),
-    [
-        (((1.5, np.inf),), "s ≥ 1.50"),
-        (((-np.inf, -1.0), (2.0, np.inf)), "s ≤ \N{MINUS SIGN}1.00 or s ≥ 2.00"),
-        (((0.0, 1.0),), "0.00 ≤ s ≤ 1.00"),
-    ],
-)
-def test_intervals_in_words(intervals, words):
-    assert drawing._in_words(intervals) == words
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(0.0, "0.0"), (0.0107, "0.011"), (0.1, "0.10"), (0.86, "0.86"), (0.999999, "0.999999")],
-)
-def test_medians_near_one_are_told_from_one(value, words):
-    assert drawing._near_one(value) == words
 
 
 # Words.

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Box = tuple[float, float, float, float]  # left, low, right, high, in points of print
 
-_WIDTH_OF_A_LETTER = 0.56  # times the size of the font, on the average
+_WIDTH_OF_A_LETTER = 0.54  # times the size of the font, on the average
 _COLUMNS = 46  # places along a curve where its name may stand
 _MOST_NAMED = 6
 _SIZE_OF_SMALL = 7.5
+_MARGIN = 24.0  # points beside the axes that are free above the numbers of the ticks
 
 
 def halo() -> list[Any]:
@@ -172,7 +173,7 @@ def name_uprights(ax: "Axes", marks: Sequence[tuple[float, str]]) -> int:
         at = float(sheet.to_points(np.array([place]), np.zeros(1))[0][0])
         wide, high = sheet.room_of(text)
         left = at - wide - 2.0 if order < len(marks) - 1 else at + 2.0
-        left = min(max(left, 0.0), max(sheet.width - wide, 0.0))
+        left = min(max(left, -_MARGIN), max(sheet.width - wide, -_MARGIN))
         row += left < before
         before = left + wide + 4.0
         look = {"xycoords": ("data", "axes fraction"), "ha": "left", "va": "bottom"}

@@ -1,11 +1,16 @@
 """How each figure is drawn: numbers in, marks on an empty figure out; nothing is simulated here."""
 
-from math import floor, isfinite, log10
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from halfmax._style import BLUE, COLOUR_MAP, GREEN, INK, LINES, MARKERS, ORANGE, PALE
+from halfmax.displays.decision_region import DecisionRegionDisplay
+from halfmax.displays.expected_curve import ExpectedCurveDisplay
+from halfmax.displays.half_max import HalfMaxDisplay
+from halfmax.displays.label_health import LabelHealthDisplay
+from halfmax.displays.threshold_curve import ThresholdCurveDisplay
+from halfmax.displays.winners_curse import WinnersCurseDisplay
 from halfmax.studies.curse import Curse, Plane
 from halfmax.studies.curse_law import printed_bound, turning_base_rate
 from halfmax.studies.figure_data import (
@@ -14,10 +19,8 @@ from halfmax.studies.figure_data import (
     Family,
     Gaps,
     Guessing,
-    Histogram,
-    Region,
+    Sample,
     Surface,
-    log_odds,
 )
 
 if TYPE_CHECKING:
@@ -97,48 +100,10 @@ def draw_guessing(guessing: Guessing, figure: "Figure") -> None:
     ax.legend(loc="lower right")
 
 
-def draw_curse(curse: Curse, plain: Histogram, odds: Histogram, figure: "Figure") -> None:
+def draw_curse(curse: Curse, figure: "Figure") -> None:
     """How often which fraction is predicted, on a plain axis and on one that widens its ends."""
-    shape = {"width_ratios": (1.0, 1.5)}
-    axes = figure.subplots(
-        len(curse.base_rates), 2, sharex="col", sharey="col", squeeze=False, gridspec_kw=shape
-    )
-    for row, (left, right) in enumerate(axes):
-        median = float(np.median(curse.fractions[row]))
-        for ax, bins, at in ((left, plain, median), (right, odds, log_odds(median, curse.n))):
-            ax.stairs(bins.shares[row], bins.edges, fill=True, color=BLUE)
-            ax.plot(at, 0.0, "^", color=ORANGE, markersize=6, clip_on=False, zorder=3)
-        name = f"b = {_power(curse.base_rates[row])}"
-        left.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=8)
-        right.text(1.02, 0.4, _near_one(median), va="center", transform=right.transAxes)
-    top = np.ceil(10 * odds.shares.max()) / 10
-    left, right = axes[0]
-    left.set(xlim=(0, 1), ylim=(0, 1), yticks=(0, 1), title="plain axis")
-    right.set(xlim=odds.edges[[0, -1]], ylim=(0, top), yticks=(0, top), title="both ends widened")
-    right.set_xticks(*_odds_ticks(curse.n))
-    right.text(1.02, 1.12, "median", color=ORANGE, va="bottom", transform=right.transAxes)
-    figure.supxlabel("fraction of the examples predicted positive", fontsize=9.5)
-    figure.supylabel(f"share of {curse.runs:,} runs", fontsize=9.5)
-
-
-def _odds_ticks(n: int) -> tuple[Array, list[str]]:
-    """Places on the axis of odds and their names: nothing, shares of every size, everything."""
-    inside = [10.0**-p for p in (6, 4, 2) if p < log10(n) - 1]
-    places = [0.0, *inside, 0.5, *(1 - share for share in reversed(inside)), 1.0]
-    names = [f"{place:.10g}" for place in places]
-    return log_odds(places, n), ["none", *names[1:-1], "all"]
-
-
-def _near_one(value: float) -> str:
-    """Two digits, or as many as tell the value from one."""
-    digits = 2 if value == 1.0 else max(2, -floor(log10(1 - value) + 1e-6))
-    return f"{value:#.{digits}g}"
-
-
-def _power(value: float) -> str:
-    exponent = round(log10(value))
-    exact = value < 0.1 and np.isclose(value, 10.0**exponent)
-    return f"$10^{{{exponent}}}$" if exact else f"{value:g}"
+    shown = WinnersCurseDisplay(curse.n, curse.base_rates, curse.fractions)
+    shown.plot(figure.subplots())
 
 
 def draw_plane(plane: Plane, figure: "Figure") -> None:
@@ -188,45 +153,34 @@ def _edges(centres: Any) -> Array:
     return edges
 
 
-def draw_regions(regions: list[Region], figure: "Figure") -> None:
+def draw_regions(regions: dict[str, DecisionRegionDisplay], figure: "Figure") -> None:
     """Both weighted densities, and the scores where the positive one reaches J times the other."""
     axes = figure.subplots(1, len(regions), sharey=True)
-    for ax, region in zip(axes, regions, strict=True):
-        shown = region.scores[[0, -1]]
-        for interval in region.intervals:
-            ax.axvspan(*np.clip(interval, *shown), color=PALE, linewidth=0)
-        _draw_densities(ax, region)
-        found = f"predicted where\n{_in_words(region.intervals)}\n\nF1 = {region.f1:.3f}"
-        ax.text(0.98, 0.96, found, ha="right", va="top", transform=ax.transAxes)
-        ax.set(title=region.name, xlabel="score, s", xlim=shown, ylim=(0, None))
-    axes[0].set_ylabel(r"density $\times$ share of the class")
+    for ax, (name, region) in zip(axes, regions.items(), strict=True):
+        region.plot(ax, name=name)
+        ax.label_outer()
 
 
-def _draw_densities(ax: "Axes", region: Region) -> None:
-    scaled = region.ratio * region.negative
-    pointer = {"arrowstyle": "-", "color": ORANGE, "linewidth": 0.7}
-    for name, curve, colour, look, away, arrow in (
-        ("negatives", region.negative, ORANGE, "--", -8, None),
-        (r"J $\times$ negatives", scaled, ORANGE, "-", -36, pointer),
-        ("positives", region.positive, BLUE, "-", 8, None),
-    ):
-        width = 1.0 if curve is scaled else 1.8
-        ax.plot(region.scores, curve, look, color=colour, linewidth=width, label=name)
-        shoulder = np.flatnonzero(curve >= 0.6 * curve.max())[0 if away < 0 else -1]
-        at = region.scores[shoulder], curve[shoulder]
-        side = "right" if away < 0 else "left"
-        ax.annotate(name, at, (away, 3), color=colour, ha=side, arrowprops=arrow, **_BESIDE)
+def draw_threshold_curve(sample: Sample, figure: "Figure") -> None:
+    """F1, precision and recall of calibrated scores against the threshold."""
+    ThresholdCurveDisplay.from_predictions(sample.truth, sample.scores, ax=figure.subplots())
 
 
-def _in_words(intervals: tuple[tuple[float, float], ...]) -> str:
-    """Rays and intervals as conditions on s."""
-    parts = []
-    for low, high in intervals:
-        below, above = isfinite(high), isfinite(low)
-        left = f"{low:.2f} ≤ " if below and above else ""
-        right = f" ≤ {high:.2f}" if below else f" ≥ {low:.2f}"
-        parts.append(f"{left}s{right}")
-    return " or ".join(parts).replace("-", "\N{MINUS SIGN}")
+def draw_expected_curve(p: Array, figure: "Figure") -> None:
+    """What to expect of predicting the k most probable items."""
+    ExpectedCurveDisplay.from_probabilities(p, ax=figure.subplots())
+
+
+def draw_half_max(sample: Sample, figure: "Figure") -> None:
+    """Tuned thresholds of many labels against half their best F1."""
+    ax = figure.subplots()
+    HalfMaxDisplay.from_predictions(sample.truth, sample.scores, labels=sample.labels, ax=ax)
+
+
+def draw_label_health(sample: Sample, figure: "Figure") -> None:
+    """What macro F1 predicts of many labels, most of them rare."""
+    ax = figure.subplots()
+    LabelHealthDisplay.from_predictions(sample.truth, sample.scores, labels=sample.labels, ax=ax)
 
 
 def draw_gaps(gaps: Gaps, figure: "Figure") -> None:

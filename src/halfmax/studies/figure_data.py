@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special, stats
 
 from halfmax.deciding import decide
+from halfmax.displays.decision_region import DecisionRegionDisplay
 from halfmax.metrics import Metric, find_metric
 from halfmax.regions import decision_region
-from halfmax.studies.curse import Curse
 
 Array = npt.NDArray[np.float64]
 
@@ -55,24 +55,12 @@ class Guessing:
 
 
 @dataclass(frozen=True, eq=False)
-class Histogram:
-    """Shares of the runs of each base rate that fall between the edges."""
+class Sample:
+    """Labelled scores: of one classifier, or rows x labels."""
 
-    edges: Array
-    shares: Array  # base rates x bins
-
-
-@dataclass(frozen=True, eq=False)
-class Region:
-    """Weighted densities of the scores of both classes, and where the best classifier says yes."""
-
-    name: str
+    truth: npt.NDArray[np.bool_]
     scores: Array
-    positive: Array
-    negative: Array
-    intervals: tuple[tuple[float, float], ...]
-    ratio: float
-    f1: float
+    labels: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,58 +106,58 @@ def guessing() -> Guessing:
     return Guessing(rates, 2 * rates / (1 + rates), marked, np.array(exact))
 
 
-def fractions_histogram(curse: Curse) -> Histogram:
-    """By the fraction that a run predicts, 20 bins from nothing to everything."""
-    return _histogram(curse.fractions, np.linspace(0.0, 1.0, 21))
-
-
-def odds_histogram(curse: Curse) -> Histogram:
-    """By the odds of that fraction, three bins to a decade.
-
-    The first bin holds the runs that predict nothing and the last those that predict everything.
-    """
-    decades = np.log10(curse.n)
-    inner = np.linspace(-decades, decades, round(6 * decades) + 1)
-    ends = decades + np.array([2, 3]) / 3
-    edges = np.concatenate([-ends[::-1], inner, ends])
-    return _histogram(log_odds(curse.fractions, curse.n), edges)
-
-
-def log_odds(fraction: npt.ArrayLike, n: int) -> Array:
-    """Powers of ten; 0 and 1, which have none, a little beyond all other fractions of n."""
-    fraction = np.asarray(fraction, np.float64)
-    with np.errstate(divide="ignore"):
-        odds = np.log10(fraction) - np.log10(1.0 - fraction)
-    beyond = np.log10(n) + 5 / 6
-    within: Array = np.clip(odds, -beyond, beyond)
-    return within
-
-
-def _histogram(values: Array, edges: Array) -> Histogram:
-    return Histogram(edges, np.array([np.histogram(row, edges)[0] / row.size for row in values]))
-
-
-def regions() -> list[Region]:
+def regions() -> dict[str, DecisionRegionDisplay]:
     """Two pairs of normal scores: of equal spread, and with positives that spread wider."""
     negative = stats.norm(0.0, 1.0)
-    return [
-        _region("equal spread: one ray", stats.norm(2.0, 1.0), negative),
-        _region("positives spread wider: two rays", stats.norm(1.0, 2.5), negative),
-    ]
+    return {
+        "equal spread: one ray": _region(stats.norm(2.0, 1.0), negative),
+        "positives spread wider: two rays": _region(stats.norm(1.0, 2.5), negative),
+    }
 
 
-def _region(name: str, positive: Any, negative: Any) -> Region:
+def _region(positive: Any, negative: Any) -> DecisionRegionDisplay:
     found = decision_region(positive, negative, BASE_RATE)
     scores = np.linspace(-6.0, 8.0, 561)
-    return Region(
-        name=name,
+    return DecisionRegionDisplay(
         scores=scores,
         positive=BASE_RATE * positive.pdf(scores),
         negative=(1.0 - BASE_RATE) * negative.pdf(scores),
-        intervals=tuple(found.intervals),
-        ratio=found.likelihood_ratio,
-        f1=found.score,
+        intervals=found.intervals,
+        cut=found.likelihood_ratio,
+        score=found.score,
+        metric=found.metric,
     )
+
+
+def calibrated(n: int = 100_000, seed: int = 0) -> Sample:
+    """Probabilities, and truth that is drawn with them."""
+    rng = np.random.default_rng(seed)
+    scores = rng.beta(0.7, 3.0, n)
+    return Sample(rng.random(n) < scores, scores)
+
+
+def batch(n: int = 40, seed: int = 5) -> Array:
+    """Probabilities of a few independent items."""
+    return np.random.default_rng(seed).beta(0.6, 1.2, n)
+
+
+def half_calibrated(n: int = 4_000, labels: int = 120, seed: int = 0) -> Sample:
+    """Calibrated probabilities of labels from rare to common; of every tenth the root is taken."""
+    rng = np.random.default_rng(seed)
+    rates = np.geomspace(0.002, 0.4, labels)
+    scores = special.expit(special.logit(rates) + 1.5 * rng.normal(size=(n, labels)))
+    truth = rng.random(scores.shape) < scores
+    scores[:, ::10] **= 0.5
+    return Sample(truth, scores, tuple(f"label {j + 1}" for j in range(labels)))
+
+
+def of_all_rates(n: int = 2_000, labels: int = 500, seed: int = 0) -> Sample:
+    """Labels from rare to common whose scores tell less the rarer they are."""
+    rng = np.random.default_rng(seed)
+    rates = np.geomspace(1.0 / n, 0.3, labels)
+    truth = rng.random((n, labels)) < rates
+    scores = rng.normal(size=truth.shape) + np.linspace(0.2, 2.0, labels) * truth
+    return Sample(truth, scores, tuple(f"label {j + 1}" for j in range(labels)))
 
 
 def gaps(sizes: Sequence[int] = GAP_SIZES, cells: int = 8_000_000, seed: int = 0) -> Gaps:

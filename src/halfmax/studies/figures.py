@@ -1,4 +1,4 @@
-"""The figures of the paper, and three that it does not have: each with words and a way to draw it.
+"""The figures of the paper, and others that it does not have: each with words and a way to draw it.
 
 Numbers come from `figure_data` and from the simulation, `drawing` draws them.
 """
@@ -56,6 +56,7 @@ def pictures(curse: Curse, plane: Plane) -> list[Picture]:
         _plane_picture(plane),
         _regions_picture(),
         _gaps_picture(),
+        *_display_pictures(),
     ]
 
 
@@ -144,12 +145,7 @@ def _curse_picture(curse: Curse) -> Picture:
         f"labels come close, but for b = {curse.base_rates[least]:g} the median run predicts only "
         f"{medians[least]:.2g} of the examples. The rarest labels often have no positive at all, "
         "and then none is predicted.",
-        draw=partial(
-            drawing.draw_curse,
-            curse,
-            figure_data.fractions_histogram(curse),
-            figure_data.odds_histogram(curse),
-        ),
+        draw=partial(drawing.draw_curse, curse),
         size=TALL,
     )
 
@@ -194,3 +190,48 @@ def _gaps_picture() -> Picture:
         "batches of n squared uniform probabilities, lines have slopes -1 and -2.",
         draw=partial(drawing.draw_gaps, figure_data.gaps()),
     )
+
+
+def _display_pictures() -> list[Picture]:
+    """The theorems on data, drawn by the displays that users have."""
+    return [
+        Picture(
+            key="threshold-curve",
+            source=_NEW,
+            title="Theorem 2 on data: the best threshold is F*/2",
+            caption="F1, precision and recall against the threshold, for 100,000 scores that are "
+            "calibrated probabilities. The threshold with the highest F1 (solid) lies beside half "
+            "of that F1 (dotted), and all beats predicting everybody (thin lines on the right).",
+            draw=partial(drawing.draw_threshold_curve, figure_data.calibrated()),
+        ),
+        Picture(
+            key="expected-curve",
+            source=_NEW,
+            title="Expected F1 of predicting k items",
+            caption="For 40 independent items of known probability, the expected F1 of predicting "
+            "the k most probable rises to its maximum and falls. The rule of half the best F1 "
+            "(square) predicts one item more than the best decision (dot), and loses next to "
+            "nothing.",
+            draw=partial(drawing.draw_expected_curve, figure_data.batch()),
+        ),
+        Picture(
+            key="half-max-labels",
+            source=_NEW,
+            title="Half the best F1 as a check of calibration",
+            caption="Each dot is a label. Where scores are calibrated, its tuned threshold lies "
+            "near half of its best F1, the line; of every tenth label the scores were replaced by "
+            "their roots, which are too high, and so is its threshold (rings: what diagnose calls "
+            "miscalibrated).",
+            draw=partial(drawing.draw_half_max, figure_data.half_calibrated()),
+        ),
+        Picture(
+            key="label-health",
+            source=_NEW,
+            title="Rare labels flood under macro F1",
+            caption="Each dot is a label tuned for its own F1 on 2,000 rows; the rarer it is, the "
+            "less its scores tell. Common labels are predicted about as often as they occur, near "
+            "the line, and some rare ones for a large part of all rows: the shaded region, where "
+            "the worst are named.",
+            draw=partial(drawing.draw_label_health, figure_data.of_all_rates()),
+        ),
+    ]
