@@ -79,9 +79,16 @@ def _decode_head(content: dict[str, Any]) -> dict[str, Any]:
     zero_division = float(_number(content, "zero_division"))
     return head | {
         "shared": _take(content, "shared", bool),
+        "guard": _guard(content.get("guard")),
         "score": float(_number(content, "score")),
         "zero_division": _options.check_zero_division(zero_division),
     }
+
+
+def _guard(name: Any) -> str | None:
+    """The guard, which files did not always tell."""
+    guard = _options.check_guard(name)
+    return None if guard is None else str(guard)
 
 
 def _decode_labels(rows: list[Any]) -> dict[str, Any]:

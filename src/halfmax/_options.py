@@ -23,6 +23,10 @@ class Guard(NamedTuple):
     name: str
     floor: float = 0.1
 
+    def __str__(self) -> str:
+        floor = np.format_float_positional(self.floor, trim="-")
+        return f"fbr:{floor}" if self.name == "fbr" else self.name
+
 
 def check_labels(labels: Iterable[Hashable], n_labels: int) -> Labels:
     """Label names: one for each column, none twice."""

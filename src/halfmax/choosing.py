@@ -9,7 +9,7 @@ import numpy.typing as npt
 from halfmax import binary, micro, samples, shared
 from halfmax._inputs import LabelledScores
 from halfmax._jit import kernel
-from halfmax.grid import Grid, unit_weights
+from halfmax.grid import Grid, equivalent, unit_weights
 from halfmax.metrics import Objective
 from halfmax.staircase import Staircase
 
@@ -138,7 +138,7 @@ def count_at(data: LabelledScores, thresholds: npt.NDArray[np.float64]) -> Choic
 def grid_of(thresholds: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> Grid:
     """A grid with one step for each label, or none where nobody is predicted."""
     column = np.flatnonzero(np.isfinite(thresholds))
-    return Grid.from_entries(column, thresholds[column].astype(dtype), len(thresholds))
+    return Grid.from_entries(column, equivalent(thresholds[column], dtype), len(thresholds))
 
 
 def at_only_steps(stairs: Staircase) -> Choice:

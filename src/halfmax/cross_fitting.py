@@ -82,7 +82,21 @@ def judge(case: Case) -> Judgement:
         by_hit = _by_hit(case.data, fold, without, case.objective.metric)
         of_label = np.where(case.tuned.support > 0, by_hit, of_label)
     ends = np.quantile(thresholds, case.tails, axis=0, method="inverted_cdf")
-    return _with_errors(case, unseen, objective, of_label, ends)
+    found = _with_errors(case, unseen, objective, of_label, ends)
+    if case.guard is None and not case.objective.floors:  # what is best cannot do better elsewhere
+        found = found._replace(expected=min(found.expected, case.tuned.score))
+    return found
+
+
+def judge_elsewhere(case: Case) -> Judgement:
+    """Judge thresholds by rows that they were not tuned on; these say nothing of better ones."""
+    case = _of_rows_that_weigh(case)
+    limits = case.tuned.thresholds
+    one_fold = np.zeros(case.data.n_rows, np.int64)
+    unseen = _Unseen.of(case.data, _predict_apart(case.data, one_fold, limits[None]))
+    objective = _of_counts_in_rows(case.objective, unseen.unit)
+    ends = np.array([limits, limits])
+    return _with_errors(case, unseen, objective, objective(*unseen.counts), ends)
 
 
 def _with_errors(
@@ -94,8 +108,6 @@ def _with_errors(
     bars = _label_bars(unseen, objective, of_label, bounded)
     whole = bars if case.data.is_binary else error_bars.estimate(expected, variance, bounded)
     steady = special.ndtri((np.arange(case.n_resamples) + 0.5) / case.n_resamples)
-    if case.guard is None and not case.objective.floors:  # what is best cannot do better elsewhere
-        expected = min(expected, case.tuned.score)
     return Judgement(expected, whole, steady, of_label, bars, *ends)
 
 

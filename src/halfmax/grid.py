@@ -180,6 +180,16 @@ def locate_positives(data: LabelledScores) -> Array:
     return place
 
 
+def equivalent(thresholds: Array, dtype: npt.DTypeLike) -> Array:
+    """The lowest numbers of this type that are not below the thresholds: they predict the same."""
+    with np.errstate(over="ignore"):
+        rounded = np.asarray(thresholds).astype(dtype)
+    below = rounded < thresholds
+    rounded[below] = np.nextafter(rounded[below], np.array(np.inf, rounded.dtype))
+    equal: Array = rounded + rounded.dtype.type(0.0)  # -0.0 is 0.0
+    return equal
+
+
 def row_weights(data: LabelledScores, rows: Array) -> Array:
     """The weight of each of these rows."""
     return unit_weights(len(rows)) if data.weights is None else data.weights[rows]

@@ -12,6 +12,7 @@ from halfmax import _apply, _format, _frames, _inputs, _options
 from halfmax._files import write_whole
 from halfmax._format import COLUMNS
 from halfmax._options import Labels
+from halfmax._progress import Wanted
 from halfmax._shown import Shown
 from halfmax.metrics import PRECISION, RECALL, confusion
 from halfmax.origin import Origin
@@ -38,6 +39,8 @@ class Thresholds(Shown):
         True if all labels have one threshold, which is then `threshold`.
     label_scores, precision, recall, support, predicted : ndarray (m,)
         The columns of `table`.
+    guard : str or None
+        The guard that chose them.
 
     Notes
     -----
@@ -57,6 +60,7 @@ class Thresholds(Shown):
     recall: Array
     support: Array
     predicted: Array
+    guard: str | None = None
     _frame_library: Any = field(default=None)
     _origin: Origin | None = field(default=None)
 
@@ -115,6 +119,7 @@ class Thresholds(Shown):
             "metric": self.metric,
             "average": self.average,
             "shared": self.shared,
+            "guard": self.guard,
             "zero_division": self.zero_division,
             "score": self.score,
         }
@@ -131,6 +136,63 @@ class Thresholds(Shown):
             raise ValueError(
                 f"{os.fspath(path)} is not a halfmax thresholds file: {reason}"
             ) from None
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        y_true: Any = None,
+        y_score: Any = None,
+        *,
+        sample_weight: Any = None,
+        labels: Any = None,
+        metric: Any = None,
+        assessment: Any = None,
+        diagnosis: Any = None,
+        decision: Any = None,
+        title: str | None = None,
+        n_resamples: int = 200,
+        seed: int = 0,
+        overwrite: bool = True,
+        progress: Wanted = None,
+    ) -> Path:
+        """Write a report: one HTML file to explore, that works offline and can be mailed.
+
+        It tells what the thresholds reach and what new data will show, which labels misbehave and
+        what to do, and lets its reader try other thresholds for every label.
+
+        Parameters
+        ----------
+        path
+            The file to write, whole or not at all.
+        y_true, y_score, sample_weight, labels
+            The data to report on, as `tune` takes them: the same or new ones. Left out, those that
+            the thresholds were tuned on, unless they come from a file.
+        metric : str or Metric, optional
+            Needed for thresholds from a file that maximise a `Metric` of your own.
+        assessment : Assessment, False or None
+            What `assess` said of the same thresholds. None makes one, which takes longest where
+            there is a guard; False does without.
+        diagnosis : Diagnosis, False or None
+            The same of `diagnose`.
+        decision : Decision, optional
+            What `decide` said of a batch, to have a section of its own.
+        title : str, optional
+        n_resamples, seed : int
+            As `assess` takes them.
+        overwrite : bool
+            Whether a file that is there may be replaced.
+        progress : bool or function
+            True for lines on stderr, or a function of (done, all).
+
+        Returns
+        -------
+        The path. It needs what ``pip install 'halfmax[report]'`` installs.
+        """
+        from halfmax.report.writing import write_report
+
+        about = sample_weight, labels, metric, assessment, diagnosis, decision, title
+        how = n_resamples, seed, overwrite, progress
+        return write_report(self, path, y_true, y_score, *about, *how)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: all but the data that they were tuned on."""

@@ -268,5 +268,6 @@ def result_of_counts(
         labels=labels,
         zero_division=objective.zero_division,
         native=native,
+        guard=None if origin.guard is None else str(origin.guard),
         _origin=origin,
     )

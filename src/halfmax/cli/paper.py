@@ -178,7 +178,7 @@ def _print_claims(found: "Reproduction") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from halfmax.studies.claim import shown_number
+    from halfmax._pages import shown_number
 
     table = Table(title="The paper's claims", expand=True)
     for name in ("claim", "the paper", "ours", "verdict"):
@@ -197,7 +197,7 @@ def _print_claims(found: "Reproduction") -> None:
 
 
 def _print_curse(curse: "Curse") -> None:
-    from halfmax.studies.claim import shown_number
+    from halfmax._pages import shown_number
     from halfmax.table import Table
 
     print(f"The fraction predicted positive, {curse.runs:,} runs of {curse.n:,} examples:\n")

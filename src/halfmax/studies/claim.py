@@ -100,19 +100,3 @@ def half_a_digit(printed: str) -> Decimal:
     if not isinstance(exponent, int):
         raise ValueError(f"printed must be a finite number; got {printed!r}")
     return Decimal(5).scaleb(exponent - 1)
-
-
-def shown_number(value: float | str | None) -> str:
-    """A number as people read it, words as they are.
-
-    >>> [shown_number(value) for value in (0.8333333, 0.9999995, 1.2e-16, 1000000.0, None)]
-    ['0.8333', '0.9999995', '1.2e-16', '1,000,000', 'no number']
-    """
-    if value is None:
-        return "no number"
-    if isinstance(value, str):
-        return value
-    if float(value).is_integer() and abs(value) < 1e15:
-        return f"{value:,.0f}"
-    short = f"{value:.4g}"
-    return f"{value:.7g}" if float(short).is_integer() else short

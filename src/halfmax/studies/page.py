@@ -1,25 +1,12 @@
-"""What all pages of studies share: a folder that can be written, JSON, and the template."""
+"""What all pages of studies share: a folder that can be written, and JSON."""
 
 import json
 import math
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from halfmax import __version__
-from halfmax._errors import spell_out
 from halfmax._files import write_whole
-from halfmax.studies.claim import shown_number
-
-
-def need(*modules: str) -> None:
-    """Refuse to begin without what only reports need."""
-    missing = [name for name in modules if find_spec(name) is None]
-    if missing:
-        raise ModuleNotFoundError(
-            f"this needs {spell_out(missing)}, not installed: pip install 'halfmax[report]'"
-        )
 
 
 def prepare_folder(out: str | Path) -> Path:
@@ -61,18 +48,3 @@ def _plain(content: Any) -> Any:
     if isinstance(content, (list, tuple)):
         return [_plain(value) for value in content]
     return None if isinstance(content, float) and not math.isfinite(content) else content
-
-
-def fill_template(name: str, **values: Any) -> str:
-    """A page from one of the templates; what is not markup is escaped."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("halfmax.studies"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters["number"] = shown_number
-    return environment.get_template(name).render(version=__version__, **values)

@@ -12,13 +12,14 @@ import numpy as np
 
 from halfmax._errors import spell_out
 from halfmax._options import check_whole
+from halfmax._pages import fill_template, need
 from halfmax._progress import Wanted
 from halfmax.studies import PARTS, RUNS
 from halfmax.studies.claim import ASSUMES, FAILS, PASS, SLIP
 from halfmax.studies.claims import FEWEST_RUNS, Claim, check_claims
 from halfmax.studies.curse import Curse, Plane, simulate_curse, simulate_plane
 from halfmax.studies.figures import Picture, pictures, rendered
-from halfmax.studies.page import as_json, fill_template, need, prepare_folder, write_files
+from halfmax.studies.page import as_json, prepare_folder, write_files
 
 _GRADES = (FAILS, ASSUMES, SLIP)
 
@@ -108,7 +109,7 @@ def _write(found: Reproduction, folder: Path, page: Path) -> None:
     if found.curse and found.plane:
         contents["curse.json"] = _curse_json(found.curse, found.plane)
         contents["curse.npz"] = _arrays(found.curse, found.plane)
-    contents[page.name] = fill_template("page.html", found=found)
+    contents[page.name] = fill_template("halfmax.studies", "page.html", found=found)
     write_files(folder, contents)
 
 

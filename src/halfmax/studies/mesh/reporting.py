@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from halfmax._pages import fill_template, need
 from halfmax._progress import Wanted
 from halfmax.mesh.settings import Settings
 from halfmax.mesh.stages import Stages
@@ -13,7 +14,7 @@ from halfmax.studies.figures import rendered
 from halfmax.studies.mesh.drawing import pictures
 from halfmax.studies.mesh.sheets import sheets
 from halfmax.studies.mesh.study import Study, run_study
-from halfmax.studies.page import as_json, fill_template, need, prepare_folder, write_files
+from halfmax.studies.page import as_json, prepare_folder, write_files
 
 PAGE = "mesh.html"
 
@@ -59,7 +60,9 @@ def _write(study: Study, folder: Path) -> None:
     contents["mesh-terms.csv"] = _terms_csv(study)
     contents["mesh.md"] = "\n".join(sheet.markdown() for sheet in tables)
     contents["mesh.json"] = as_json(_summary(study))
-    contents[PAGE] = fill_template("mesh.html", study=study, pictures=drawn, sheets=tables)
+    contents[PAGE] = fill_template(
+        "halfmax.studies", "mesh.html", study=study, pictures=drawn, sheets=tables
+    )
     write_files(folder, contents)
 
 

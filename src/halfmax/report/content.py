@@ -1,0 +1,163 @@
+"""Everything that a report says, computed; how it looks is decided elsewhere."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._inputs import LabelledScores
+from halfmax._progress import Progress
+from halfmax.assessing import How
+from halfmax.assessment import Assessment
+from halfmax.choosing import choose
+from halfmax.decision import Decision
+from halfmax.diagnosis import FINDINGS, Diagnosis
+from halfmax.label_health import floods
+from halfmax.metrics import Objective, plug_in_threshold
+from halfmax.origin import Origin
+from halfmax.report import honesty
+from halfmax.report.examples import Example, some_rows
+from halfmax.report.pooled import Pooled, pool
+from halfmax.report.rules import Rule, find_rules
+from halfmax.report.steps import Steps, count_steps
+from halfmax.thresholds import Thresholds
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+
+
+class Given(NamedTuple):
+    """What a report is asked to tell of; False means that it shall do without."""
+
+    thresholds: Thresholds
+    data: LabelledScores
+    origin: Origin
+    tuned_here: bool
+    assessment: Assessment | bool | None = None
+    diagnosis: Diagnosis | bool | None = None
+    decision: Decision | None = None
+
+
+class Content(NamedTuple):
+    """What was found: of the whole, of each label, and at each threshold that can be tried."""
+
+    given: Given
+    names: list[str]
+    rules: list[Rule]  # the thresholds themselves first, then the usual cut
+    steps: Steps
+    pooled: Pooled | None
+    best_shared: dict[str, float]  # by average
+    half_max: Floats  # NaN where there is none
+    findings: list[tuple[str, ...]]
+    assessment: Assessment | None
+    diagnosis: Diagnosis | None
+    examples: list[Example]
+
+    @property
+    def tuned(self) -> Rule:
+        return self.rules[0]
+
+    @property
+    def usual(self) -> Rule:
+        return self.rules[1]
+
+    @property
+    def score(self) -> float:
+        """What the thresholds reach on these data."""
+        return self.tuned.scores[self.given.thresholds.average]
+
+    @property
+    def label_scores(self) -> Floats:
+        objective = self.given.origin.objective
+        return Objective(objective.metric, objective.zero_division)(*self.tuned.choice.counts)
+
+
+_STAGES = 5
+
+
+def gather(given: Given, how: How) -> Content:
+    """Do all the counting that a report needs."""
+    data, tuned, origin = given.data, given.thresholds, given.origin
+    plain = Objective(origin.objective.metric, origin.objective.zero_division)
+    assessment = _assessment(given, how)
+    diagnosis = _diagnosis(given, assessment, how)
+    with Progress(how["progress"], "report: counting", _STAGES) as told:
+        rules = find_rules(data, tuned, plain, origin.guard)
+        told.advance(2)
+        steps = count_steps(data, {rule.key: rule.choice.thresholds for rule in rules})
+        told.advance(1)
+        shared = {} if data.is_binary else _best_shared(data, plain)
+        marked = [rules[1].choice.thresholds[0], *shared.values()]
+        pooled = None if data.is_binary else pool(data, plain, marked)
+        told.advance(2)
+    return Content(
+        given,
+        names=_names(data, tuned),
+        rules=rules,
+        steps=steps,
+        pooled=pooled,
+        best_shared=shared,
+        half_max=_half_max(data, plain, rules[0]),
+        findings=_findings(rules[0], diagnosis, tuned),
+        assessment=assessment,
+        diagnosis=diagnosis,
+        examples=[] if data.is_binary else some_rows(data, rules),
+    )
+
+
+def _assessment(given: Given, how: How) -> Assessment | None:
+    if given.assessment is False:
+        return None
+    if isinstance(given.assessment, Assessment):
+        return given.assessment
+    what = given.data, given.thresholds, given.origin
+    if not given.tuned_here:
+        return honesty.measure(*what, how)
+    known = given.thresholds._origin is given.origin or honesty.is_remembered(*what)
+    return honesty.assess(*what, how) if known else None
+
+
+def _diagnosis(given: Given, assessment: Assessment | None, how: How) -> Diagnosis | None:
+    if given.diagnosis is False:
+        return None
+    if isinstance(given.diagnosis, Diagnosis):
+        return given.diagnosis
+    alike = assessment if given.tuned_here else None
+    return honesty.diagnose(given.data, given.origin, alike, how)
+
+
+def _best_shared(data: LabelledScores, objective: Objective) -> dict[str, float]:
+    return {
+        average: float(choose(data, average, False, objective).thresholds[0])
+        for average in ("macro", "micro", "samples")
+    }
+
+
+def _names(data: LabelledScores, tuned: Thresholds) -> list[str]:
+    if data.is_binary:
+        return ["classifier"]
+    labels = data.labels or tuned.labels or range(data.n_labels)
+    return [str(label) for label in labels]
+
+
+def _half_max(data: LabelledScores, objective: Objective, rule: Rule) -> Floats:
+    """Where each label's best threshold would be if the scores were calibrated."""
+    scores = objective(*rule.choice.counts)
+    if not data.may_be_probabilities:
+        return np.full(len(scores), np.nan)
+    return np.where(scores > 0, plug_in_threshold(objective.metric, scores), np.nan)
+
+
+def _findings(rule: Rule, diagnosis: Diagnosis | None, tuned: Thresholds) -> list[tuple[str, ...]]:
+    """Of each label what its scores are diagnosed with; whether it floods, at these thresholds."""
+    choice = rule.choice
+    flooding = floods(choice.predicted, choice.positives, choice.total)
+    found: list[tuple[str, ...]] = [()] * len(flooding)
+    if diagnosis is not None:
+        names = tuned.labels or range(len(flooding))
+        known = dict(zip(diagnosis.labels, diagnosis.findings, strict=True))
+        found = [known.get(name, ()) for name in names]
+    return [
+        tuple(name for name in FINDINGS if (floods_ if name == "flooding" else name in names))
+        for names, floods_ in zip(found, flooding.tolist(), strict=True)
+    ]

@@ -1,0 +1,166 @@
+"""The numbers that the page itself computes with, as JSON that is safe inside HTML."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax.diagnosis import FINDINGS
+from halfmax.displays.base import name_of, name_of_rule
+from halfmax.metrics import PRECISION, RECALL, LinearFractional, Objective
+from halfmax.report.content import Content
+from halfmax.table import Table
+
+Array = npt.NDArray[Any]
+
+_DIGITS = 6  # of what is only looked at; counts and thresholds are exact
+
+
+def numbers_of(content: Content) -> dict[str, Any]:
+    """All numbers: of the labels, of each step, of the rules and of all labels pooled."""
+    given, stairs = content.given, content.steps.stairs
+    objective = given.origin.objective
+    return {
+        "metric": _metric(objective),
+        "average": given.thresholds.average,
+        "total": _exact(stairs.total[:1])[0],
+        "names": content.names,
+        "first": int(np.argmax(stairs.positives)),
+        "labels": _labels(content),
+        "steps": {
+            "offsets": stairs.grid.offsets.tolist(),
+            "threshold": _exact(stairs.thresholds),
+            "tp": _exact(stairs.true_positives),
+            "predicted": _exact(stairs.predicted),
+            **_scores_if_needed(content),
+        },
+        "rules": [
+            {"key": rule.key, "name": rule.name, "at": content.steps.marks[rule.key].tolist()}
+            for rule in content.rules
+        ],
+        "pooled": _pooled(content),
+        "findings": list(FINDINGS),
+        "half_max": name_of_rule(objective.metric.name),
+        "decision": _decision(content),
+    }
+
+
+def as_html_json(content: Any) -> str:
+    """JSON that cannot end the script element that it stands in."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text.encode("utf-8", "replace").decode()  # half of a surrogate pair is no text
+
+
+def _metric(objective: Objective) -> dict[str, Any]:
+    """Its name, and if it is a ratio of weighted counts, the weights; 0/0 is null if left out."""
+    metric = objective.metric
+    return {
+        "name": name_of(metric.name),
+        "parts": _parts(metric),
+        "precision": _parts(PRECISION),
+        "recall": _parts(RECALL),
+        "zero": _known(objective.zero_division),
+    }
+
+
+def _parts(metric: Any) -> Any:
+    return metric.parts if isinstance(metric, LinearFractional) else None
+
+
+def _labels(content: Content) -> dict[str, Any]:
+    choice, assessed = content.tuned.choice, content.assessment
+    size = len(content.names)
+    low = high = expected = np.full(size, np.nan)
+    if assessed is not None:
+        expected = assessed.label_expected_scores
+        if content.given.tuned_here:
+            low, high = (np.broadcast_to(end, size) for end in assessed.threshold_interval)
+    found = {name: 1 << place for place, name in enumerate(FINDINGS)}
+    return {
+        "threshold": _exact(choice.thresholds),
+        "tp": _exact(choice.true_positives),
+        "predicted": _exact(choice.predicted),
+        "support": _exact(choice.positives),
+        "score": _short(content.label_scores) if _needs_scores(content) else None,
+        "expected": _short(expected),
+        "low": _short(low),
+        "high": _short(high),
+        "half_max": _short(content.half_max),
+        "found": [sum(found[name] for name in names) for names in content.findings],
+    }
+
+
+def _needs_scores(content: Content) -> bool:
+    return _parts(content.given.origin.objective.metric) is None
+
+
+def _scores_if_needed(content: Content) -> dict[str, Any]:
+    """Of each step, and of predicting nobody, if a page cannot compute them from the counts."""
+    if not _needs_scores(content):
+        return {"score": None, "nobody": None}
+    objective, stairs = content.given.origin.objective, content.steps.stairs
+    plain = Objective(objective.metric, objective.zero_division)
+    label = stairs.grid.columns
+    counts = stairs.true_positives, stairs.predicted, stairs.positives[label], stairs.total[label]
+    nobody = plain(0, 0, stairs.positives, stairs.total)
+    return {"score": _exact(plain(*counts)), "nobody": _exact(nobody)}
+
+
+def _pooled(content: Content) -> dict[str, Any] | None:
+    pooled = content.pooled
+    if pooled is None:
+        return None
+    return {
+        "threshold": _exact(pooled.thresholds[1:]),
+        "tp": _exact(pooled.true_positives[1:]),
+        "predicted": _exact(pooled.predicted[1:]),
+        "support": float(pooled.positives),
+        "total": float(pooled.total),
+        "scores": {average: _exact(scores[1:]) for average, scores in pooled.scores.items()},
+        "nobody": {average: _known(float(scores[0])) for average, scores in pooled.scores.items()},
+        "best": {average: _known(value) for average, value in content.best_shared.items()},
+        "usual": float(content.usual.choice.thresholds[0]),
+    }
+
+
+def _decision(content: Content) -> dict[str, Any] | None:
+    """The first rows of the table of a decision."""
+    decision = content.given.decision
+    return None if decision is None else columns_of(decision._plain_table(), MOST_ROWS)
+
+
+MOST_ROWS = 30_000
+
+
+def columns_of(table: Table, most: int) -> dict[str, Any]:
+    """The first rows of a table, by column."""
+    return {
+        name: _short(np.asarray(column)[:most])
+        if np.asarray(column).dtype.kind in "fiub"
+        else [str(value) for value in column[:most]]
+        for name, column in table.items()
+    }
+
+
+def _exact(values: Array) -> list[Any]:
+    """Numbers as they are; null stands for those that JSON does not have."""
+    return [_known(value) for value in np.asarray(values).tolist()]
+
+
+def _short(values: Array) -> list[Any]:
+    """Numbers to look at, in few digits."""
+    if values.dtype.kind != "f":
+        return _exact(values)
+    return [_known(float(f"{value:.{_DIGITS}g}")) for value in values.tolist()]
+
+
+def _known(value: Any) -> Any:
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    return value

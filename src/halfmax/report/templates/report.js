@@ -1,0 +1,314 @@
+import DataTable from "DATATABLES";
+
+const page = JSON.parse(document.getElementById("numbers").textContent);
+const charts = JSON.parse(document.getElementById("charts").textContent);
+const at = (id) => document.getElementById(id);
+const POOLED = -1;
+const NOBODY = -1;
+
+// Numbers as people read them; the exact one stays beside it.
+const count = (x) => (x === null ? "–" : x.toLocaleString("en", { maximumFractionDigits: 2 }));
+const ratio = (x) => (x === null ? "–" : x.toFixed(4));
+const short = (x) => (x === null ? "nobody" : Number(x.toPrecision(6)).toString());
+function write(id, value, shown) {
+  at(id).textContent = shown(value);
+  at(id).dataset.value = value;
+}
+
+// The counts of one threshold, and what they make.
+const weighted = (weights, counts) => weights.reduce((sum, w, i) => (w ? sum + w * counts[i] : sum), 0);
+function fraction(parts, counts) {
+  const below = weighted(parts[1], counts);
+  const found = weighted(parts[0], counts) / below;
+  return Number.isNaN(found) ? page.metric.zero : found;
+}
+function judge(tp, predicted, support, total, score) {
+  const counts = [tp, Math.max(predicted - tp, 0), Math.max(support - tp, 0)];
+  counts.push(Math.max(total - counts[0] - counts[1] - counts[2], 0));
+  return {
+    tp: counts[0], fp: counts[1], fn: counts[2], tn: counts[3], predicted,
+    precision: fraction(page.metric.precision, counts),
+    recall: fraction(page.metric.recall, counts),
+    score: score === undefined ? fraction(page.metric.parts, counts) : score,
+  };
+}
+
+// A label, or all of them pooled, as a list of thresholds from high to low.
+function stairsOf(j) {
+  const steps = page.steps;
+  const part = (values) => values && values.slice(steps.offsets[j], steps.offsets[j + 1]);
+  const rules = page.rules.map((rule) => ({ key: rule.key, name: rule.name, step: rule.at[j] }));
+  return {
+    name: page.names[j], support: page.labels.support[j], total: page.total, rules,
+    threshold: part(steps.threshold), tp: part(steps.tp), predicted: part(steps.predicted),
+    scores: part(steps.score), nobody: steps.nobody?.[j], low: page.labels.low[j], high: page.labels.high[j],
+    half_max: page.labels.half_max[j],
+  };
+}
+function pooledStairs(average) {
+  const pooled = page.pooled;
+  const words = { macro: "macro", micro: "micro", samples: "per-instance" };
+  const step = (value) => (value === null ? NOBODY : pooled.threshold.findIndex((t) => t <= value));
+  const rules = Object.entries(pooled.best).map(([key, value]) => (
+    { key, name: `best for ${words[key]}`, step: step(value) }
+  ));
+  rules.push({ key: "usual", name: `${pooled.usual} for all`, step: step(pooled.usual) });
+  return {
+    ...pooled, name: "All labels, one threshold", what: `${words[average]} ${page.metric.name}`,
+    scores: pooled.scores[average], nobody: pooled.nobody[average], rules, low: null, high: null, half_max: null,
+  };
+}
+function countsAt(stairs, k) {
+  if (k === NOBODY) return judge(0, 0, stairs.support, stairs.total, stairs.nobody);
+  return judge(stairs.tp[k], stairs.predicted[k], stairs.support, stairs.total, stairs.scores?.[k]);
+}
+
+const views = {};
+const state = { label: page.first, step: 0, average: page.average === "binary" ? "micro" : page.average };
+const slider = at("threshold");
+let stairs;
+
+function curveData() {
+  const curve = stairs.threshold.flatMap((threshold, k) => {
+    const found = countsAt(stairs, k);
+    return [[stairs.what ?? page.metric.name, found.score], ["precision", found.precision], ["recall", found.recall]]
+      .map(([what, value]) => ({ threshold, what, value }));
+  });
+  const known = stairs.rules.filter((rule) => rule.step !== NOBODY);
+  const marks = known.map((rule) => ({ threshold: stairs.threshold[rule.step], name: rule.name }));
+  if (stairs.half_max !== null) marks.push({ threshold: stairs.half_max, name: page.half_max });
+  const [top, bottom] = [stairs.threshold[0], stairs.threshold.at(-1)];
+  const along = scale() === "curve-log" ? Math.log : (t) => t;
+  const middle = (along(top) + along(bottom)) / 2;
+  marks.sort((a, b) => a.threshold - b.threshold).forEach((mark, i) => {
+    Object.assign(mark, { place: 14 * i + 8, side: along(mark.threshold) < middle ? "left" : "right" });
+  });
+  const band = [{ threshold: stairs.low ?? top, high: stairs.high ?? top }];
+  return { curve, marks, band, now: now() };
+}
+// Where nobody is predicted there is no line; it stands unseen at the highest threshold.
+const now = () => (state.step === NOBODY ? [{ threshold: stairs.threshold[0], seen: 0 }]
+  : [{ threshold: stairs.threshold[state.step], seen: 1 }]);
+// Thresholds of very different sizes are told apart on a logarithmic axis only.
+function scale() {
+  const lowest = stairs.threshold.at(-1);
+  const chosen = stairs.threshold[stairs.rules[0].step] ?? stairs.threshold[0];
+  return lowest > 0 && chosen < 0.05 * stairs.threshold[0] ? "curve-log" : "curve";
+}
+async function draw() {
+  if (views.scale === scale()) {
+    for (const [name, rows] of Object.entries(curveData())) views.curve?.data(name, rows);
+    await views.curve?.runAsync();
+  } else {
+    views.scale = scale();
+    await embed("curve", charts[views.scale], curveData());
+    views.curve.addEventListener("pointerdown", drag);
+    views.curve.addEventListener("pointermove", (event) => event.buttons && drag(event));
+  }
+}
+// The threshold nearest to a place in the picture.
+function drag(event) {
+  const left = at("chart-curve").querySelector("svg").getBoundingClientRect().left;
+  const wanted = views.curve.scale("x").invert(event.clientX - left - views.curve.origin()[0]);
+  const away = stairs.threshold.map((threshold) => Math.abs(threshold - wanted));
+  state.step = away.indexOf(Math.min(...away));
+  move();
+}
+
+function move() {
+  const found = countsAt(stairs, state.step);
+  const threshold = state.step === NOBODY ? null : stairs.threshold[state.step];
+  write("at", threshold, short);
+  for (const id of ["tp", "fp", "fn", "tn", "predicted"]) write(id, found[id], count);
+  for (const id of ["precision", "recall", "score"]) write(id, found[id], ratio);
+  slider.value = state.step === NOBODY ? slider.max : stairs.threshold.length - 1 - state.step;
+  slider.setAttribute("aria-valuetext", short(threshold));
+  for (const button of at("rule-buttons").children) {
+    button.setAttribute("aria-pressed", String(Number(button.dataset.step) === state.step
+      && (state.label !== POOLED || button.dataset.key === state.average || button.dataset.key === "usual")));
+  }
+  views.curve?.data("now", now()).runAsync();
+}
+
+function tellRules() {
+  at("rule-table").tBodies[0].replaceChildren(...stairs.rules.map((rule) => {
+    const found = countsAt(rule.key in (page.pooled?.best ?? {}) && state.label === POOLED
+      ? pooledStairs(rule.key) : stairs, rule.step);
+    const row = document.createElement("tr");
+    const head = document.createElement("th");
+    head.scope = "row";
+    head.textContent = rule.name;
+    const cells = [short(rule.step === NOBODY ? null : stairs.threshold[rule.step]), count(found.predicted),
+      count(found.tp), ratio(found.precision), ratio(found.recall), ratio(found.score)];
+    row.append(head, ...cells.map((text) => {
+      const cell = document.createElement("td");
+      cell.textContent = text;
+      return cell;
+    }));
+    return row;
+  }));
+  at("rule-buttons").replaceChildren(...stairs.rules.map((rule) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = rule.name;
+    Object.assign(button.dataset, { key: rule.key, step: rule.step });
+    button.addEventListener("click", () => {
+      if (state.label === POOLED && rule.key !== "usual") open(POOLED, rule.key);
+      else { state.step = rule.step; move(); }
+    });
+    return button;
+  }));
+}
+
+function open(label, average = state.average) {
+  Object.assign(state, { label, average });
+  stairs = label === POOLED ? pooledStairs(average) : stairsOf(label);
+  state.step = (stairs.rules.find((rule) => rule.key === average && label === POOLED) ?? stairs.rules[0]).step;
+  at("which").textContent = stairs.name;
+  at("score-name").textContent = stairs.what ?? page.metric.name;
+  at("pool")?.setAttribute("aria-pressed", String(label === POOLED));
+  slider.max = stairs.threshold.length;
+  const ends = stairs.low === null ? "" : `The best threshold lies between ${short(stairs.low)} and ${short(stairs.high)}. `;
+  const half = stairs.half_max === null ? "" : `Calibrated probabilities would have the threshold ${short(stairs.half_max)} (${page.half_max}). `;
+  at("marks-said").textContent = `${count(stairs.support)} positives. ${ends}${half}`;
+  tellRules();
+  move();
+  return draw();
+}
+
+slider.addEventListener("input", () => {
+  const place = Number(slider.value);
+  state.step = place === stairs.threshold.length ? NOBODY : stairs.threshold.length - 1 - place;
+  move();
+});
+slider.addEventListener("change", () => {
+  at("said").textContent = ["precision", "recall", "score"].map((id) => `${id} ${at(id).textContent}`).join(", ");
+});
+at("pool")?.addEventListener("click", () => { location.hash = "pooled"; });
+at("pick")?.addEventListener("input", ({ target }) => {
+  const typed = target.value.toLowerCase();
+  const found = [];
+  for (let j = 0; j < page.names.length && found.length < 50; j += 1) {
+    if (page.names[j].toLowerCase().includes(typed)) found.push(page.names[j]);
+  }
+  at("found-names").replaceChildren(...found.map((name) => {
+    const option = document.createElement("option");
+    option.value = name;
+    return option;
+  }));
+  const place = page.names.indexOf(target.value);
+  if (place >= 0) location.hash = `label=${place}`;
+});
+
+// The address says what is open, so that links and the way back work.
+function follow() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const label = Number(asked.get("label") ?? Number.NaN);
+  if (label in page.names) {
+    at("explorer").scrollIntoView();
+    return open(label);
+  }
+  if (asked.has("finding") && at("finding")) {
+    at("finding").value = asked.get("finding");
+    at("finding").dispatchEvent(new Event("change"));
+    at("labels").scrollIntoView();
+  }
+  if (asked.has("pooled") && page.pooled) return open(POOLED);
+  return stairs && location.hash ? undefined : open(page.first);
+}
+window.addEventListener("hashchange", follow);
+
+const findingsOf = (j) => page.findings.filter((_, i) => page.labels.found[j] & (1 << i)).join(", ");
+function labelRow(j) {
+  const labels = page.labels;
+  const score = labels.score ? labels.score[j] : undefined;
+  const found = judge(labels.tp[j], labels.predicted[j], labels.support[j], page.total, score);
+  return {
+    j, name: page.names[j], threshold: labels.threshold[j], score: found.score, expected: labels.expected[j],
+    low: labels.low[j], high: labels.high[j], precision: found.precision, recall: found.recall,
+    support: labels.support[j], predicted: labels.predicted[j], base_rate: labels.support[j] / page.total,
+    share: labels.predicted[j] / page.total, half_max: labels.half_max[j], findings: findingsOf(j),
+    flooding: findingsOf(j).includes("flooding"),
+  };
+}
+
+// Cells are text; what a spreadsheet would take for a formula is marked as text in the export.
+const plain = DataTable.render.text().display;
+const harmless = (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+const words = (data, type) => (type === "display" ? plain(data) : type === "export" ? harmless(data) : data);
+const number = (show) => (data, type) => (type === "display" ? show(data)
+  : type === "export" ? data ?? "" : data ?? Number.POSITIVE_INFINITY);
+const link = (data, type, row) => (type === "display"
+  ? `<a href="#label=${row.j}">${plain(data)}</a>` : words(data, type));
+function table(id, data, columns, file) {
+  const csv = { extend: "csv", text: "Download CSV", filename: file, exportOptions: { orthogonal: "export" } };
+  return new DataTable(`#${id}`, {
+    data, columns, deferRender: true, pageLength: 25, order: [], autoWidth: false,
+    layout: { topStart: { buttons: [csv] }, topEnd: "search", bottomStart: ["pageLength", "info"] },
+  });
+}
+
+const rows = page.names.map((_, j) => labelRow(j));
+if (at("labels-table")) {
+  const digits = (x) => Number(x.toPrecision(4)).toString();
+  const columns = [
+    { title: "label", data: "name", render: link },
+    { title: "threshold", data: "threshold", render: number((x) => (x === null ? "nobody" : digits(x))) },
+    { title: page.metric.name, data: "score", render: number(ratio) },
+    { title: "expected", data: "expected", render: number(ratio) },
+    { title: "precision", data: "precision", render: number(ratio) },
+    { title: "recall", data: "recall", render: number(ratio) },
+    { title: "positives", data: "support", render: number(count) },
+    { title: "predicted", data: "predicted", render: number(count) },
+    { title: "low", data: "low", render: number((x) => (x === null ? "–" : digits(x))) },
+    { title: "high", data: "high", render: number((x) => (x === null ? "–" : digits(x))) },
+    { title: "findings", data: "findings", render: words },
+  ];
+  const labels = table("labels-table", rows, columns, "labels");
+  labels.on("click", "tbody tr", ({ currentTarget }) => {
+    location.hash = `label=${labels.row(currentTarget).data().j}`;
+  });
+  at("finding").addEventListener("change", ({ target }) => {
+    labels.column(columns.length - 1).search(target.value, { smart: false }).draw();
+  });
+}
+if (page.decision) {
+  const names = Object.keys(page.decision);
+  const batches = page.decision[names[0]].map((_, i) => names.map((name) => page.decision[name][i]));
+  const isText = (i) => typeof batches[0]?.[i] === "string";
+  const columns = names.map((title, i) => ({ title, render: isText(i) ? words : number(short) }));
+  table("decision-table", batches, columns, "decision");
+}
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const paint = () => document.documentElement.classList.toggle("dark", dark.matches);
+dark.addEventListener("change", paint);
+paint();
+
+const actions = { export: true, source: false, compiled: false, editor: false };
+async function embed(id, spec, datasets) {
+  const whole = { ...spec, datasets: { ...spec.datasets, ...datasets } };
+  const { view } = await window.vegaEmbed(at(`chart-${id}`), whole, { renderer: "svg", actions });
+  views[id] = view;
+  view.addEventListener("click", (_, item) => {
+    if (item?.datum?.j !== undefined) location.hash = `label=${item.datum.j}`;
+  });
+}
+
+const shown = (page.shown ?? page.names.map((_, j) => j)).map((j) => rows[j]);
+const data = {
+  health: () => ({ labels: shown.filter((row) => row.base_rate > 0 && row.share > 0) }),
+  "half-max": () => ({ labels: shown.filter((row) => row.half_max !== null && row.threshold !== null) }),
+  honest: () => ({ labels: shown.filter((row) => row.expected !== null) }),
+};
+// Pictures further down are drawn when they come near, or to be printed.
+const later = Object.keys(charts).filter((name) => !name.startsWith("curve"));
+const drawLater = (id) => later.includes(id) && embed(later.splice(later.indexOf(id), 1)[0], charts[id], data[id]?.());
+const near = new IntersectionObserver((seen) => seen.forEach(({ target, isIntersecting }) => {
+  if (isIntersecting) drawLater(target.id.replace("chart-", ""));
+}), { rootMargin: "600px" });
+await follow();
+if (!stairs) await open(page.first);
+document.documentElement.dataset.ready = "yes";
+later.forEach((id) => near.observe(at(`chart-${id}`)));
+window.addEventListener("beforeprint", () => [...later].forEach(drawLater));
