@@ -6,6 +6,7 @@ import numba
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -20,6 +21,13 @@ AWKWARD = (0.0, 1.0, 0.5, 0.25, 0.1, 1 / 3, 1e-9, 1e-200, 1e-310, 5e-324, 1 - 2*
 compiled = pytest.mark.skipif(
     numba.config.DISABLE_JIT, reason="too many items for kernels that run as plain Python"
 )
+
+
+def at_most(examples: int) -> settings:
+    """For tests whose examples cost much: so many, or fewer if the profile wants fewer."""
+    return settings(max_examples=min(examples, settings().max_examples))
+
+
 metrics = st.sampled_from(METRICS)
 zero_divisions = st.sampled_from([0.0, 1.0])
 shares_of_nothing = st.sampled_from([0.0, 1.0, 0.5])

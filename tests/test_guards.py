@@ -1,5 +1,7 @@
 """Guards: thresholds that hold on new data."""
 
+from functools import cache
+
 import naive
 import naive_guards
 import numpy as np
@@ -157,10 +159,10 @@ def test_labels_without_positives_are_not_predicted_where_nothing_is_known(guard
 @pytest.mark.parametrize("guard", GUARDS)
 def test_what_must_not_matter_does_not(monkeypatch, guard, average):
     average = "macro" if guard == "fbr" else average
-    y, s = draw(4, n=200, n_labels=8)
+    y, s = draw(4, n=100, n_labels=8)
     first = hm.tune(y, s, average=average, guard=guard)
     order = np.random.default_rng(1).permutation(8)
-    again = hm.tune(y, s, average=average, guard=guard, sample_weight=np.ones(200))
+    again = hm.tune(y, s, average=average, guard=guard, sample_weight=np.ones(100))
     moved = hm.tune(y[:, order], s[:, order], average=average, guard=guard)
     assert_array_equal(first.thresholds, hm.tune(y, s, average=average, guard=guard).thresholds)
     assert_array_equal(first.thresholds, again.thresholds)
@@ -199,7 +201,7 @@ def test_the_order_of_rows_moves_at_most_the_cross_fitting(guard):
 @pytest.mark.parametrize("guard", GUARDS)
 def test_predictions_follow_a_change_of_scale(guard, average):
     average = "macro" if guard == "fbr" else average
-    y, s = draw(6, n=200, n_labels=8)
+    y, s = draw(6, n=100, n_labels=8)
     first = hm.tune(y, s, average=average, guard=guard).predict(s)
     for factor, shift in ((4.0, 0.0), (3.0, -2.0)):
         moved = factor * s + shift
@@ -207,12 +209,17 @@ def test_predictions_follow_a_change_of_scale(guard, average):
         assert_array_equal(first, second)
 
 
+@cache
+def predicted_before_a_change(guard):
+    y, s = draw(7, n=250, n_labels=12)
+    return y, s, hm.tune(y, s, guard=guard).predict(s)
+
+
 @pytest.mark.parametrize("change", [logit, np.square, np.exp], ids=["logit", "square", "exp"])
 @pytest.mark.parametrize("guard", GUARDS)
 def test_predictions_follow_a_monotone_change_but_for_scores_beside_an_edge(guard, change):
     # An edge is half way between two positives, and what is half way depends on the scale.
-    y, s = draw(7, n=250, n_labels=12)
-    first = hm.tune(y, s, guard=guard).predict(s)
+    y, s, first = predicted_before_a_change(guard)
     second = hm.tune(y, change(s), guard=guard).predict(change(s))
     if guard in ("never", "fbr"):
         assert_array_equal(first, second)
@@ -341,7 +348,7 @@ def as_metric():
 
 @pytest.mark.parametrize("guard", GUARDS)
 def test_f1_by_another_name_gives_the_same_thresholds(guard):
-    y, s = draw(4, n=200, n_labels=8)
+    y, s = draw(4, n=100, n_labels=8)
     named = hm.tune(y, s, guard=guard)
     ratio = hm.LinearFractional("F", (2, 0, 0, 0), (2, 1, 1, 0))
     assert_array_equal(hm.tune(y, s, ratio, guard=guard).thresholds, named.thresholds)
