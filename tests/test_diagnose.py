@@ -672,7 +672,7 @@ def test_hostile_names_break_neither_html_nor_lines():
 
 def test_html_escapes_the_metric():
     metric = hm.Metric("<img src=x>", lambda tp, fp, fn, _tn: tp / (tp + fp + fn))
-    assert "<img" not in hm.diagnose(*herd(60), metric, n_resamples=5)._repr_html_()
+    assert "<img src=x>" not in hm.diagnose(*herd(60), metric, n_resamples=5)._repr_html_()
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Results that show themselves as a line of words and a table."""
+"""Results that show themselves as a line of words and a table, and a picture in notebooks."""
 
 from html import escape
 from typing import Any
@@ -21,7 +21,10 @@ class Shown:
         return f"{self._summary()}\n{self._plain_table()}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self._summary())}</p>{self._plain_table()._repr_html_()}"
+        from halfmax.displays.notebook import image_of  # when shown, not when imported
+
+        table = self._plain_table()._repr_html_()
+        return f"<p>{escape(self._summary())}</p>{table}{image_of(self)}"
 
     def _summary(self) -> str:
         raise NotImplementedError

@@ -16,3 +16,4 @@ class Origin(NamedTuple):
     per_label: bool
     objective: Objective
     guard: Guard | None
+    at_hand: bool = True  # whether the data are in memory; if not, they are read again

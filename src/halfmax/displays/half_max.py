@@ -176,21 +176,15 @@ class HalfMaxDisplay(Display):
         shown = np.isfinite(self.thresholds) & np.isfinite(self.half_max)
         with self._canvas(ax) as (_, drawn):
             self._set_limits(drawn, shown)
-            look: dict[str, Any] = {
-                "color": GREY,
-                "linewidth": 1.0,
-                "zorder": 1,
-                "label": "calibrated",
-            }
+            of_batches = self._counted == "item"
+            look: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "zorder": 1}
+            look["label"] = "equal" if of_batches else "calibrated"
             drawn.axline((0.0, 0.0), slope=1.0, **look)
             self._draw_labels(drawn, shown)
             self._mark_miscalibrated(drawn, shown)
             rule = name_of_rule(self.metric)
             drawn.set_xlabel(f"{rule}, the threshold if calibrated")
-            lowest = (
-                "lowest probability predicted" if self._counted == "item" else "tuned threshold"
-            )
-            drawn.set_ylabel(lowest)
+            drawn.set_ylabel("lowest probability predicted" if of_batches else "tuned threshold")
             put_legend(drawn, name, columns=2)
         return self
 

@@ -206,7 +206,8 @@ def choose_in_place(
             choice = passes.choose_shared(tally, objective)
     labels = None if one_classifier else tuple(sorted(passes.names))
     kind = "binary" if one_classifier else average
-    origin = Origin(lambda: whole_matrix(opened, None), average, per_label, objective, None)
+    how = average, per_label, objective, None
+    origin = Origin(lambda: whole_matrix(opened, None), *how, at_hand=False)
     return choice, tuning.result_of_counts(
         choice, kind, per_label, objective, labels, opened.native, origin
     )

@@ -1,0 +1,99 @@
+"""What is known of a score on new data, beside the one that tuning showed."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._style import BLUE, GREY, INK, ORANGE
+from halfmax.assessment import Assessment
+from halfmax.displays.base import Display, name_of, need, number, plain
+from halfmax.displays.words import name_uprights
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = npt.NDArray[np.float64]
+
+_BINS = 30
+
+
+@dataclass(eq=False)
+class AssessedScoreDisplay(Display):
+    """Scores to expect on new data, and the score on the data tuned on.
+
+    Attributes
+    ----------
+    resampled_scores : ndarray
+        A picture of what is known of the score on new data.
+    score, expected_score : float
+        On the data tuned on, and to expect on new data.
+    score_interval : (float, float)
+    level : float
+    metric : str
+    """
+
+    resampled_scores: Array
+    score: float
+    expected_score: float
+    score_interval: tuple[float, float]
+    level: float
+    metric: str
+
+    @classmethod
+    def from_assessment(
+        cls, assessment: Assessment, *, ax: "Axes | None" = None, **how: Any
+    ) -> "AssessedScoreDisplay":
+        """Draw what `assess` gives."""
+        return cls._of(need(Assessment, assessment, "assessment", "assess")).plot(ax, **how)
+
+    @classmethod
+    def _of(cls, a: Assessment) -> "AssessedScoreDisplay":
+        average = a.thresholds.average
+        metric = name_of(a.thresholds.metric)
+        return cls(
+            resampled_scores=a.resampled_scores,
+            score=a.score,
+            expected_score=a.expected_score,
+            score_interval=a.score_interval,
+            level=a.level,
+            metric=metric if average == "binary" else f"{average} {metric}",
+        )
+
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> "AssessedScoreDisplay":
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if None.
+        name : str, optional
+            The title.
+
+        Returns
+        -------
+        The display itself, with ``ax_`` and ``figure_``.
+        """
+        values = self.resampled_scores[np.isfinite(self.resampled_scores)]
+        known = np.array([*values, self.score, self.expected_score, *self.score_interval])
+        low, high = known[np.isfinite(known)].min(), known[np.isfinite(known)].max()
+        room = 0.06 * (high - low) or 0.05
+        edges = np.linspace(low - 1e-9, high + 1e-9, _BINS + 1).tolist()
+        with self._canvas(ax) as (_, drawn):
+            drawn.set_xlim(low - room, high + room)
+            drawn.hist(values, bins=edges, color=BLUE, alpha=0.5)
+            drawn.axvspan(*self.score_interval, color=GREY, alpha=0.15, linewidth=0, zorder=0)
+            drawn.axvline(self.expected_score, color=INK, linewidth=1.4)
+            drawn.axvline(self.score, color=ORANGE, linewidth=1.4, linestyle=(0, (4, 1.6)))
+            marks = [
+                (self.expected_score, f"expected {number(self.expected_score)}"),
+                (self.score, f"here {number(self.score)}"),
+            ]
+            rows = name_uprights(drawn, marks)
+            share = f"{100 * self.level:g} % interval shaded"
+            drawn.set(xlabel=f"{self.metric} on new data ({share})", yticks=[])
+            drawn.spines["left"].set_visible(False)
+            if name is not None:
+                drawn.set_title(plain(name, 70), pad=6.0 + 11.0 * rows)
+        return self

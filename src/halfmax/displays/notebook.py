@@ -1,0 +1,98 @@
+"""The small picture that a result shows in a notebook, below its table."""
+
+import warnings
+from base64 import b64encode
+from importlib.util import find_spec
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from halfmax._style import new_figure, styled
+from halfmax.assessment import Assessment
+from halfmax.decision import Decision
+from halfmax.diagnosis import Diagnosis
+from halfmax.displays.assessed_score import AssessedScoreDisplay
+from halfmax.displays.base import Display
+from halfmax.displays.decision_region import DecisionRegionDisplay
+from halfmax.displays.half_max import HalfMaxDisplay
+from halfmax.displays.label_health import LabelHealthDisplay
+from halfmax.displays.threshold_curve import ThresholdCurveDisplay
+from halfmax.region import DecisionRegion
+from halfmax.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_SIZE = (5.0, 3.3)  # inches
+_DOTS = 144  # in an inch, for screens that are twice as fine as a page says
+_SHOWN_WIDTH = 480  # pixels of the page
+_COLOURS = 64  # enough for lines and words, and a third of the bytes
+_MOST_ROWS = 2_000_000  # to be counted again for a picture that nobody has asked for
+_RESAMPLES = 100
+
+
+def image_of(result: Any) -> str:
+    """An ``<img>`` with the picture of a result; nothing where there is none to draw."""
+    if find_spec("matplotlib") is None:
+        return ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as of letters that the font has not
+            display = picture_of(result)
+            return "" if display is None else _as_image(display)
+    except Exception:  # a result must be shown, whatever becomes of its picture
+        return ""
+
+
+def picture_of(result: Any) -> Display | None:
+    """What there is to see in a result, not drawn yet."""
+    if isinstance(result, Thresholds):
+        return _of_thresholds(result)
+    if isinstance(result, Assessment):
+        return AssessedScoreDisplay._of(result)
+    if isinstance(result, Diagnosis) and len(result.labels) > 1:
+        return LabelHealthDisplay._of_diagnosis(result)
+    if isinstance(result, Decision) and len(result.thresholds) > 1:
+        return HalfMaxDisplay._of_decision(result)
+    if isinstance(result, DecisionRegion):
+        return DecisionRegionDisplay._of(result)
+    return None
+
+
+def _of_thresholds(thresholds: Thresholds) -> Display | None:
+    """The curve of one label, or of many what they predict; from memory, never from a table."""
+    origin = thresholds._origin
+    known = origin is not None and origin.at_hand
+    if len(thresholds.thresholds) == 1:
+        if origin is None or not known or origin.load().n_rows > _MOST_ROWS:
+            return None
+        return ThresholdCurveDisplay._of(thresholds, None, 0.95, _RESAMPLES, 0)
+    if known:
+        return LabelHealthDisplay._of(thresholds)
+    try:
+        return HalfMaxDisplay._of(thresholds)
+    except ValueError:  # no probabilities, or no law for them
+        return None
+
+
+def _as_image(display: Display) -> str:
+    with styled():
+        figure = new_figure(_SIZE)
+        display.plot(figure.subplots())
+        content = b64encode(_small_png(figure)).decode()
+    alt = (display.__doc__ or "").partition("\n")[0]
+    look = f"width: {_SHOWN_WIDTH}px; max-width: 100%; background: white"
+    return f'<img alt="{alt}" style="{look}" src="data:image/png;base64,{content}">'
+
+
+def _small_png(figure: "Figure") -> bytes:
+    """A file of few colours."""
+    from PIL import Image  # which matplotlib needs, too
+
+    drawn = BytesIO()
+    figure.savefig(drawn, format="png", dpi=_DOTS)
+    small = BytesIO()
+    with Image.open(drawn) as image:
+        image.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE).save(
+            small, format="png", optimize=True
+        )
+    return small.getvalue()
