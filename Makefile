@@ -48,8 +48,8 @@ $(TOOLS): $(INSTALLED)
 	$(INSTALL) '.[test]'
 	@touch $(TOOLS)
 
-demo: setup ## tune a binary and a multilabel classifier on built-in data
-	@$(RUN)/python -m halfmax.demo
+demo: setup ## tune a binary and a multilabel classifier on built-in data; writes demo.html
+	@$(RUN)/halfmax demo --report demo.html --force
 
 test: tools lint typecheck ## style, types, all tests; then the tests again with the compiler off
 	$(FORGET_KERNELS)
@@ -80,6 +80,7 @@ bench: tools ## speed and accuracy beside peers, all in one run (about 25 minute
 
 pictures: tools ## redraw the pictures of the README
 	$(RUN)/python -m benchmarks.pictures
+	$(RUN)/python -m benchmarks.report_picture
 
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage

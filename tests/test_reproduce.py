@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from strategies import compiled
 
-from halfmax.studies import page
+from halfmax import _pages
 from halfmax.studies import reproduce as study
 from halfmax.studies.curse import simulate_curse, simulate_plane
 from halfmax.studies.reproduce import reproduce
@@ -183,7 +183,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, below):
 
 
 def test_the_extra_is_named_where_it_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(page, "find_spec", lambda _: None)
+    monkeypatch.setattr(_pages, "find_spec", lambda _: None)
     with pytest.raises(ModuleNotFoundError, match=r"'jinja2' and 'matplotlib'.*halfmax\[report\]"):
         reproduce(tmp_path / "new")
     assert not (tmp_path / "new").exists()

@@ -48,8 +48,11 @@ class Scored(NamedTuple):
     scores: Array
 
 
-def main() -> None:
-    """Tune one classifier, many labels, rare ones with a guard; then decide without labels."""
+def main(report: str | None = None) -> None:
+    """Tune one classifier, many labels, rare ones with a guard; then decide without labels.
+
+    With the path of a `report`, the many labels have a page to look at.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OptimismWarning)  # it has its place among rare labels
         show_one_classifier()
@@ -57,6 +60,8 @@ def main() -> None:
         show_many_labels(digits)
         show_rare_labels()
         show_without_labels(digits)
+        if report is not None:
+            write_page(digits, report)
 
 
 def show_one_classifier() -> None:
@@ -103,6 +108,14 @@ def show_without_labels(digits: Scored) -> None:
     print(_without_labels(digits), end="\n\n")
     print("decide() maximises what is expected of this very batch; the truth, asked afterwards,")
     print("agrees as far as the probabilities are calibrated.")
+
+
+def write_page(digits: Scored, path: str) -> None:
+    """The facts about digits as a report."""
+    tuned = tune(digits.truth, digits.scores, labels=[*_FACTS, _NO_SIGNAL])
+    title = "Facts about handwritten digits"
+    tuned.report(path, title=title, decision=decide(digits.scores))
+    print(f"\n\nA page to look at, of the facts about digits: open {path} in a browser")
 
 
 def score_tumours() -> Scored:

@@ -7,7 +7,7 @@ try:
 
     from halfmax import __version__
     from halfmax.cli import labelled, mesh, paper, predicting, report_page
-    from halfmax.cli.options import Debug, flag
+    from halfmax.cli.options import Debug, Force, Report, flag
     from halfmax.cli.running import EXIT_CODES, OneLineErrors, running
 except KeyboardInterrupt:  # so early, there is nothing to say and nothing to clean up
     raise SystemExit(130) from None
@@ -54,10 +54,13 @@ app.add_typer(paper.app, name="reproduce")
 app.add_typer(mesh.app, name="mesh")
 
 
-@app.command(epilog="Example: halfmax demo")
-def demo(debug: Debug = False) -> None:
+@app.command(epilog="Example: halfmax demo --report demo.html")
+def demo(page: Report = None, force: Force = False, debug: Debug = False) -> None:
     """Tune a binary and a multilabel classifier on data that come with scikit-learn."""
     with running(debug=debug):
+        if page is not None:
+            report_page.check_page("--report", page, force)
+
         from halfmax.demo import main
 
-        main()
+        main(page)

@@ -78,7 +78,7 @@ def report(
         reporting.report("report", made, run, as_json, out)
 
 
-def check_page(option: str, out: str, force: bool, title: str | None) -> None:
+def check_page(option: str, out: str, force: bool, title: str | None = None) -> None:
     """Refuse what no page can be written to, or with, before the long work."""
     from halfmax._files import check_writable
     from halfmax._pages import need

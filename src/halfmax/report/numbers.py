@@ -130,7 +130,17 @@ def _pooled(content: Content) -> dict[str, Any] | None:
 def _decision(content: Content) -> dict[str, Any] | None:
     """The first rows of the table of a decision."""
     decision = content.given.decision
-    return None if decision is None else columns_of(decision._plain_table(), MOST_ROWS)
+    if decision is None:
+        return None
+    table = columns_of(decision._plain_table(), MOST_ROWS)
+    if decision.labels is None and decision.average == "macro":
+        table["label"] = _named(content.names, table["label"])
+    return {name.replace("_", " "): column for name, column in table.items()}
+
+
+def _named(names: list[str], places: list[Any]) -> list[Any]:
+    """The labels of the thresholds, if the decision is about as many."""
+    return names if len(names) == len(places) else places
 
 
 MOST_ROWS = 30_000

@@ -10,6 +10,7 @@ const NOBODY = -1;
 const count = (x) => (x === null ? "–" : x.toLocaleString("en", { maximumFractionDigits: 2 }));
 const ratio = (x) => (x === null ? "–" : x.toFixed(4));
 const short = (x) => (x === null ? "nobody" : Number(x.toPrecision(6)).toString());
+const digits = (x) => Number(x.toPrecision(4)).toString();
 function write(id, value, shown) {
   at(id).textContent = shown(value);
   at(id).dataset.value = value;
@@ -241,16 +242,20 @@ const number = (show) => (data, type) => (type === "display" ? show(data)
 const link = (data, type, row) => (type === "display"
   ? `<a href="#label=${row.j}">${plain(data)}</a>` : words(data, type));
 function table(id, data, columns, file) {
-  const csv = { extend: "csv", text: "Download CSV", filename: file, exportOptions: { orthogonal: "export" } };
+  const format = { body: (cell) => cell, header: (_, i) => harmless(columns[i].title) };
+  const csv = { extend: "csv", text: "Download CSV", filename: file, exportOptions: { orthogonal: "export", format } };
+  const safe = columns.map((column) => {
+    const isText = column.render === words || column.render === link;
+    return { ...column, title: plain(column.title), type: isText ? "string" : "num", searchable: isText };
+  });
   return new DataTable(`#${id}`, {
-    data, columns, deferRender: true, pageLength: 25, order: [], autoWidth: false,
+    data, columns: safe, deferRender: true, pageLength: 25, order: [], autoWidth: false,
     layout: { topStart: { buttons: [csv] }, topEnd: "search", bottomStart: ["pageLength", "info"] },
   });
 }
 
 const rows = page.names.map((_, j) => labelRow(j));
 if (at("labels-table")) {
-  const digits = (x) => Number(x.toPrecision(4)).toString();
   const columns = [
     { title: "label", data: "name", render: link },
     { title: "threshold", data: "threshold", render: number((x) => (x === null ? "nobody" : digits(x))) },
@@ -266,7 +271,8 @@ if (at("labels-table")) {
   ];
   const labels = table("labels-table", rows, columns, "labels");
   labels.on("click", "tbody tr", ({ currentTarget }) => {
-    location.hash = `label=${labels.row(currentTarget).data().j}`;
+    const row = labels.row(currentTarget).data(); // there is none where nothing was found
+    if (row) location.hash = `label=${row.j}`;
   });
   at("finding").addEventListener("change", ({ target }) => {
     labels.column(columns.length - 1).search(target.value, { smart: false }).draw();
@@ -276,7 +282,7 @@ if (page.decision) {
   const names = Object.keys(page.decision);
   const batches = page.decision[names[0]].map((_, i) => names.map((name) => page.decision[name][i]));
   const isText = (i) => typeof batches[0]?.[i] === "string";
-  const columns = names.map((title, i) => ({ title, render: isText(i) ? words : number(short) }));
+  const columns = names.map((title, i) => ({ title, render: isText(i) ? words : number((x) => (x === null ? "nobody" : digits(x))) }));
   table("decision-table", batches, columns, "decision");
 }
 
