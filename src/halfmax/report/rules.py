@@ -37,17 +37,18 @@ def find_rules(
     data: LabelledScores, thresholds: Thresholds, objective: Objective, guard: Guard | None
 ) -> list[Rule]:
     """The thresholds given, the usual cut, and what would be best for each average."""
-    usual = usual_cut(data)
+    usual, average = usual_cut(data), thresholds.average
+    these = "these thresholds" if data.is_binary else f"these thresholds, for {INSTEAD[average]}"
     what = {
-        TUNED: ("these thresholds", thresholds.thresholds),
+        TUNED: (these, thresholds.thresholds),
         USUAL: (f"{usual:g} for all", np.full(data.n_labels, usual)),
     }
     if not data.is_binary:
         plain = Objective(objective.metric, objective.zero_division)
-        for average in AVERAGES:
-            if average != thresholds.average and can_be_tuned(average, plain, guard):
-                found = choose_with(data, average, True, plain, guard).thresholds
-                what[average] = f"best for {INSTEAD[average]}", found
+        for other in AVERAGES:
+            if (other != average or thresholds.shared) and can_be_tuned(other, plain, guard):
+                found = choose_with(data, other, True, plain, guard).thresholds
+                what[other] = f"best for {INSTEAD[other]}", found
     return [_judge(key, name, data, limits, objective) for key, (name, limits) in what.items()]
 
 
