@@ -89,7 +89,12 @@ class ExpectedCurveDisplay(Display):
         return made.plot(ax, **how)
 
     def plot(
-        self, ax: "Axes | None" = None, *, log: bool | None = None, **line: Any
+        self,
+        ax: "Axes | None" = None,
+        *,
+        name: str | None = None,
+        log: bool | None = None,
+        **line: Any,
     ) -> "ExpectedCurveDisplay":
         """Draw it.
 
@@ -97,6 +102,8 @@ class ExpectedCurveDisplay(Display):
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure if None.
+        name : str, optional
+            The title.
         log : bool, optional
             Whether the axis of k is logarithmic; if None, of a thousand items or more it is.
         **line
@@ -120,6 +127,7 @@ class ExpectedCurveDisplay(Display):
             drawn.yaxis.set_major_formatter("{x:.4g}")  # no power of ten above the axis
             drawn.set_ylabel(f"expected {name_of(self.metric)}")
             self._mark(drawn)
+            put_legend(drawn, name)
         return self
 
     def _drawn(self, log: bool) -> npt.NDArray[np.int64]:
@@ -150,7 +158,6 @@ class ExpectedCurveDisplay(Display):
         ]
         for k, text, look in marks:
             ax.plot(k, self.expected[k], linestyle="", label=text, **look)
-        put_legend(ax, None)
 
 
 def _reach(threshold: float) -> str:
