@@ -345,9 +345,6 @@ WRONG = {
     ],
     "--title is for a page, which --report names": [*TUNE, *NEW, "--title", "x"],
     "--quick-report is for a page, which --report names": [*TUNE, *NEW, "--quick-report"],
-    "--n-instances and --report do not go together": [
-        *[*TUNE, *NEW, "--report", "page.html", "--n-instances", 99],
-    ],
     "--title must have words": [*TUNE, *NEW, "--report", "page.html", "--title", " "],
     "must be a file or not exist yet, and is a folder": [*REPORT, "--out", "folder.html"],
     "Missing option '--data'": ["report", "t.json"],

@@ -11,7 +11,7 @@ from halfmax.metrics import Objective
 class Origin(NamedTuple):
     """The data that have passed the gate, or a way to read them again, and what was asked."""
 
-    load: Callable[[], LabelledScores]
+    load: Callable[..., LabelledScores]  # may be told how to tell its progress
     average: str
     per_label: bool
     objective: Objective

@@ -177,6 +177,7 @@ class Thresholds(Shown):
         decision : Decision, optional
             What `decide` said of a batch, to have a section of its own.
         title : str, optional
+            Of the page.
         n_resamples, seed : int
             As `assess` takes them.
         overwrite : bool

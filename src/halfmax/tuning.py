@@ -231,7 +231,7 @@ def result(
     guard: Guard | None,
 ) -> Thresholds:
     """What was chosen, as the answer that users get."""
-    origin = Origin(lambda: data, average, per_label, objective, guard)
+    origin = Origin(lambda *_: data, average, per_label, objective, guard)
     reached = None
     if average == "samples" and not data.is_binary:
         predictions = _apply.predict(data.scores, choice.thresholds)

@@ -145,8 +145,6 @@ def _check_target(context: typer.Context, to: Target) -> None:
     if to.page is None:
         o.refuse_given(context, ["title", "quick_report"], "is for a page, which --report names")
     else:
-        why = "and --report do not go together: the page tells of instances that have rows"
-        o.refuse_given(context, ["n_instances"], why)
         if to.out is not None:
             refuse_one_file("--out", to.out, "--report", to.page)
         check_page("--report", to.page, to.force, to.told["title"])

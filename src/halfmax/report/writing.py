@@ -48,7 +48,8 @@ def write_report(
     how = check_how(n_resamples, _LEVEL, seed, progress)
     _check_kinds(assessment, diagnosis, decision, title)
     check_writable(path, overwrite)
-    data, origin, tuned_here = _data_of(thresholds, y_true, y_score, sample_weight, labels, metric)
+    what = y_true, y_score, sample_weight, labels, metric, progress
+    data, origin, tuned_here = _data_of(thresholds, *what)
     given = Given(thresholds, data, origin, tuned_here, assessment, diagnosis, decision)
     _check_sizes(given)
     page = page_of(gather(given, how), title or _title(thresholds))
@@ -70,6 +71,7 @@ def _data_of(
     sample_weight: Any,
     labels: Any,
     metric: str | Metric | None,
+    progress: Wanted,
 ) -> tuple[LabelledScores, Origin, bool]:
     """The data to report on, how they were tuned, and whether it was on these data."""
     if (y_true is None) != (y_score is None):
@@ -82,7 +84,7 @@ def _data_of(
                 "these thresholds do not know the data that they were tuned on (they were loaded "
                 "from a file, say): give y_true and y_score, the same or new ones"
             )
-        return origin.load(), origin, True
+        return origin.load(progress), origin, True
     data = _inputs.read_labelled(y_true, y_score, sample_weight, labels)
     data = _in_order(thresholds, data)
     origin = _origin_of(thresholds, data, metric)
@@ -123,7 +125,7 @@ def _origin_of(thresholds: Thresholds, data: LabelledScores, metric: str | Metri
         objective = known.objective
     average = "macro" if thresholds.average == "binary" else thresholds.average
     guard = check_guard(thresholds.guard)
-    return Origin(lambda: data, average, not thresholds.shared, objective, guard)
+    return Origin(lambda *_: data, average, not thresholds.shared, objective, guard)
 
 
 def _is_tuned_on(thresholds: Thresholds, data: LabelledScores) -> bool:

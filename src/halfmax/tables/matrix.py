@@ -116,6 +116,21 @@ def read_matrix(table: Table, progress: Wanted) -> LabelledScores:
     )
 
 
+def of_instances(data: LabelledScores, n_instances: int) -> LabelledScores:
+    """The same with instances that have no row in the table: never true, and never predicted."""
+    more = max(n_instances - data.n_rows, 0)
+    if data.is_binary:
+        false, never = np.zeros(more, np.uint8), np.full(more, -np.inf, data.scores.dtype)
+        longer = np.append(data.truth, false), np.append(data.scores, never)
+        return data._replace(truth=longer[0], scores=longer[1])
+    shape = data.n_rows + more, data.n_labels
+    truth, scores = (
+        sparse.csr_array((m.data, m.indices, np.pad(m.indptr, (0, more), "edge")), shape=shape)
+        for m in (data.truth, data.scores)
+    )
+    return data._replace(truth=truth, scores=scores)
+
+
 def matrix_of(
     rows: Array, columns: Array, values: Array, shape: tuple[int, int]
 ) -> sparse.csr_array:

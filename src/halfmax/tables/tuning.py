@@ -14,7 +14,7 @@ from halfmax.metrics import Metric, Objective, find_metric
 from halfmax.origin import Origin
 from halfmax.tables.columns import Columns
 from halfmax.tables.duplicates import refuse_duplicates
-from halfmax.tables.matrix import read_matrix
+from halfmax.tables.matrix import of_instances, read_matrix
 from halfmax.tables.opening import Opened, Passes, open_source
 from halfmax.tables.sources import Table
 from halfmax.thresholds import Thresholds
@@ -206,8 +206,12 @@ def choose_in_place(
             choice = passes.choose_shared(tally, objective)
     labels = None if one_classifier else tuple(sorted(passes.names))
     kind = "binary" if one_classifier else average
-    how = average, per_label, objective, None
-    origin = Origin(lambda: whole_matrix(opened, None), *how, at_hand=False)
+
+    def load(progress: Wanted = None) -> LabelledScores:
+        data = whole_matrix(opened, progress)
+        return data if n_instances is None else of_instances(data, n_instances)
+
+    origin = Origin(load, average, per_label, objective, None, at_hand=False)
     return choice, tuning.result_of_counts(
         choice, kind, per_label, objective, labels, opened.native, origin
     )
