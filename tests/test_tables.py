@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume, given, settings
@@ -520,3 +521,21 @@ def test_a_dictionary_may_hold_a_label_twice():
     )
     found = hm.tune_table(table)
     assert (found.labels, found.score) == (("a", "b"), 1.0)
+
+
+# The table read again, for pictures and reports.
+
+
+@pytest.mark.parametrize("more", [0, 3])
+@pytest.mark.parametrize("label", ["label", None])
+def test_a_table_read_again_is_what_was_tuned(label, more):
+    table = LONG.table
+    if label is None:
+        table = table.filter(pc.equal(table["label"], table["label"][0]))
+    n_instances = len(set(table["instance"].to_pylist())) + more
+    tuned = hm.tune_table(table, label, metric="accuracy", n_instances=n_instances)
+    again = tuned._origin.load()
+    assert again.n_rows == n_instances
+    found = hm.tune(again.truth, again.scores, metric="accuracy", labels=again.labels)
+    for name in ("score", *COLUMNS):
+        assert_array_equal(getattr(found, name), getattr(tuned, name), name)
