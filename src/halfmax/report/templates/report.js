@@ -248,10 +248,12 @@ function table(id, data, columns, file) {
     const isText = column.render === words || column.render === link;
     return { ...column, title: plain(column.title), type: isText ? "string" : "num", searchable: isText };
   });
-  return new DataTable(`#${id}`, {
+  const made = new DataTable(`#${id}`, {
     data, columns: safe, deferRender: true, pageLength: 25, order: [], autoWidth: false,
     layout: { topStart: { buttons: [csv] }, topEnd: "search", bottomStart: ["pageLength", "info"] },
   });
+  for (const head of made.columns().header().toArray()) head.scope = "col";
+  return made;
 }
 
 const rows = page.names.map((_, j) => labelRow(j));
@@ -296,6 +298,7 @@ async function embed(id, spec, datasets) {
   const whole = { ...spec, datasets: { ...spec.datasets, ...datasets } };
   const { view } = await window.vegaEmbed(at(`chart-${id}`), whole, { renderer: "svg", actions });
   views[id] = view;
+  at(`chart-${id}`).querySelector("summary")?.setAttribute("aria-label", "Save this picture");
   view.addEventListener("click", (_, item) => {
     if (item?.datum?.j !== undefined) location.hash = `label=${item.datum.j}`;
   });

@@ -1,0 +1,207 @@
+"""Tuned thresholds of every kind to report on, and what each of their thresholds counts."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+import halfmax as hm
+
+ROWS = 240
+NAMES = ["anatomy", "botany", "chemistry", "dentistry", "ecology", "forestry"]
+RATES = [0.5, 0.3, 0.15, 0.06, 0.02, 0.01]
+
+HOSTILE = [
+    '=HYPERLINK("http://x")',
+    "+1",
+    "-1",
+    "@x",
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "{{7*7}}",
+    "</script><script>alert(1)</script>",
+    "a very long name, " * 40,
+    "cat 🐈 and a family 👩‍👩‍👧",
+    "תווית מימין לשמאל",
+    "O'Brien & Söhne",
+    "&lt;b&gt; is no tag",
+    "<!-- no comment",
+    "\u2028two lines\u2029",
+    "javascript:alert(1)",
+    "${alert(1)}",
+    "__proto__",
+]
+
+
+class Case(NamedTuple):
+    """Data as plain arrays, thresholds tuned on them, and what `report` is told beside."""
+
+    y: Any
+    s: Any  # -inf where a sparse matrix stores nothing
+    tuned: hm.Thresholds
+    w: Any = None
+    metric: Any = "f1"
+    told: dict[str, Any] = {}  # noqa: RUF012
+
+    @property
+    def names(self) -> list[str]:
+        if self.y.ndim == 1:
+            return ["classifier"]
+        return [str(label) for label in self.tuned.labels or range(self.y.shape[1])]
+
+    def column(self, j: int) -> tuple[Any, Any]:
+        return (self.y, self.s) if self.y.ndim == 1 else (self.y[:, j], self.s[:, j])
+
+    def predict(self, threshold: float | None, j: int | None = None) -> Any:
+        """0/1 of one label or of all; the threshold None predicts nobody."""
+        s = self.s if j is None else self.column(j)[1]
+        return ((s >= (np.inf if threshold is None else threshold)) & (s > -np.inf)).astype(int)
+
+    def counts(self, threshold: float | None, j: int | None = None) -> dict[str, float]:
+        """What stands on the page, of one label or of all pooled."""
+        truth = (self.y if j is None else self.column(j)[0]).astype(bool)
+        guess = self.predict(threshold, j).astype(bool)
+        one = np.ones(len(truth)) if self.w is None else np.asarray(self.w, float)
+        weights = one if truth.ndim == 1 else np.broadcast_to(one[:, None], truth.shape)
+        pairs = {"tp": truth & guess, "fp": ~truth & guess, "fn": truth & ~guess}
+        found = {name: float(weights[cells].sum()) for name, cells in pairs.items()}
+        found["tn"] = float(weights[~truth & ~guess].sum())
+        return found | {"predicted": found["tp"] + found["fp"]}
+
+    def score(self, threshold: float | None, j: int, metric: Any = None) -> float:
+        how = {"sample_weight": self.w, "zero_division": self.tuned.zero_division}
+        return hm.score(self.column(j)[0], self.predict(threshold, j), metric or self.metric, **how)
+
+    def score_all(self, threshold: float | None, average: str, metric: Any = None) -> float:
+        how = {"sample_weight": self.w, "zero_division": self.tuned.zero_division}
+        return hm.score(self.y, self.predict(threshold), metric or self.metric, average, **how)
+
+
+def draw(rows: int = ROWS, rates: Any = tuple(RATES), seed: int = 0) -> tuple[Any, Any]:
+    """Labels of different base rates with scores that tell something."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random((rows, len(rates))) < rates).astype(np.int8)
+    return y, 1 / (1 + np.exp(2.0 - rng.normal(size=y.shape) - 2.0 * y))
+
+
+def log_odds(s: Any) -> Any:
+    return np.log(s / (1 - s))
+
+
+FOWLKES = hm.Metric("fowlkes-mallows", lambda tp, fp, fn, _: tp / np.sqrt((tp + fp) * (tp + fn)))
+RIGHT = hm.Metric("share right", lambda tp, fp, fn, tn: (tp + tn) / (tp + fp + fn + tn))
+
+
+def many(**options: Any) -> Case:
+    """Named labels; options are those of `tune`, but for what `report` is told."""
+    y, s = draw()
+    return _tuned(y, s, {"labels": NAMES} | options)
+
+
+def one(**options: Any) -> Case:
+    y, s = draw()
+    return _tuned(y[:, 1], s[:, 1], options)
+
+
+def _tuned(y: Any, s: Any, options: dict[str, Any], **told: Any) -> Case:
+    tuned = hm.tune(y, s, **options)
+    w, metric = options.get("sample_weight"), options.get("metric", "f1")
+    return Case(y, s, tuned, w, metric, told)
+
+
+def _weights() -> Any:
+    return np.random.default_rng(5).integers(0, 9, ROWS) / 4  # sums of these are exact
+
+
+def _float32() -> Case:
+    y, s = draw()
+    case = _tuned(y, s.astype(np.float32), {"labels": NAMES})
+    return case._replace(s=case.s.astype(float))
+
+
+def _sparse(**options: Any) -> Case:
+    y, s = draw()
+    stored = s > 0.2
+    matrix = sparse.csr_array(np.where(stored, s, 0))
+    case = _tuned(sparse.csr_array(y), matrix, {"labels": NAMES} | options)
+    return case._replace(y=y, s=np.where(stored, s, -np.inf))
+
+
+def _extremes() -> Case:
+    """A label without positives, one with nothing else, one that is always right."""
+    y, s = draw()
+    y[:, 0], y[:, 1] = 0, 1
+    s[:, 2] = y[:, 2]
+    return _tuned(y, s, {"labels": NAMES})
+
+
+def _one_row() -> Case:
+    y, s = draw(rows=1)
+    return _tuned(y, s, {"labels": NAMES})
+
+
+def _from_file(new: bool) -> Case:
+    """As thresholds come back from a file: without what they were tuned on."""
+    import pickle
+
+    case = many()
+    y, s = draw(seed=int(new))
+    tuned = pickle.loads(pickle.dumps(case.tuned))
+    return case._replace(y=y, s=s, tuned=tuned, told={"y_true": y, "y_score": s})
+
+
+def _decided() -> Case:
+    case = many()
+    return case._replace(told={"decision": hm.decide(case.s)})
+
+
+def hostile() -> Case:
+    """Labels that would like to be more than text."""
+    y, s = draw(rates=[0.4] * len(HOSTILE))
+    told = {"title": "<script>alert(1)</script> & co"}
+    return _tuned(y, s, {"labels": HOSTILE}, **told)
+
+
+def troubled() -> Case:
+    """Sixty labels with every finding: rare ones without signal flood."""
+    rng = np.random.default_rng(2)
+    rates = np.geomspace(0.4, 0.004, 60)
+    y, s = draw(600, rates)
+    s[:, 30:] = rng.random((600, 30))
+    return _tuned(y, s, {"labels": [f"term {j:02d}" for j in range(60)]})
+
+
+CASES: dict[str, Callable[[], Case]] = {
+    "macro": many,
+    "micro": lambda: many(average="micro"),
+    "samples": lambda: many(average="samples"),
+    "guard": lambda: many(guard="auto"),
+    "shared": lambda: many(per_label=False),
+    "binary": one,
+    "log-odds": lambda: _tuned(draw()[0][:, 1], log_odds(draw()[1][:, 1]), {}),
+    "many log-odds": lambda: _tuned(draw()[0], log_odds(draw()[1]), {"labels": NAMES}),
+    "weights": lambda: many(sample_weight=_weights()),
+    "binary weights": lambda: one(sample_weight=_weights()),
+    "f2": lambda: many(metric="f2"),
+    "jaccard": lambda: many(metric="jaccard"),
+    "accuracy": lambda: many(metric="accuracy"),
+    "custom": lambda: many(metric=FOWLKES),
+    "binary custom": lambda: one(metric=RIGHT),
+    "zero division": lambda: _extremes()._replace(
+        tuned=hm.tune(_extremes().y, _extremes().s, labels=NAMES, zero_division=1.0)
+    ),
+    "extremes": _extremes,
+    "one row": _one_row,
+    "float32": _float32,
+    "sparse": _sparse,
+    "sparse samples": lambda: _sparse(average="samples", sample_weight=_weights()),
+    "unnamed": lambda: many(labels=None),
+    "integers": lambda: many(labels=[10, 3, -7, 0, 2**40, 5]),
+    "same data": lambda: _from_file(new=False),
+    "new data": lambda: _from_file(new=True),
+    "not assessed": lambda: many()._replace(told={"assessment": False}),
+    "decision": _decided,
+    "hostile": hostile,
+    "troubled": troubled,
+}
