@@ -12,64 +12,27 @@ from halfmax._files import write_whole
 from halfmax._style import BLUE, GREEN, GREY, INK, ORANGE, PALE, new_figure, render, styled
 from halfmax.demo import score_tumours
 from halfmax.reciprocal import exponential_sum
-from halfmax.studies import figures
+from halfmax.studies import figure_data, figures
 from halfmax.studies.curse import simulate_curse, simulate_plane
 
 HERE = Path(__file__).parent
 IMAGES = HERE.parent / "docs" / "images"
-OF_THE_PAPER = ("decision-regions", "theorem-two-gap", "winners-curse-plane")
+OF_THE_PAPER = ("decision-regions", "theorem-two-gap", "winners-curse", "winners-curse-plane")
 
 
 def half_max(ax):
-    """F1, precision and recall at every threshold worth trying; the best is half the maximum F1."""
-    rng = np.random.default_rng(0)
-    scores = rng.beta(0.7, 3.0, 400_000)
-    truth = rng.random(len(scores)) < scores  # calibrated by construction
-    stairs = hm.Staircase.of(truth, scores)
-    precision = stairs.true_positives / stairs.predicted
-    recall = stairs.true_positives / stairs.positives
-    tuned = hm.tune(truth, scores)
-    f1 = 2 * precision * recall / (precision + recall)
-    for values, colour, name, at in (
-        (precision, GREEN, "precision", (0.5, 0.78)),
-        (recall, ORANGE, "recall", (0.02, 0.8)),
-        (f1, BLUE, "F1", (0.56, 0.3)),
-    ):
-        wide = 2.5 if name == "F1" else 1.2
-        ax.plot(stairs.thresholds, values, color=colour, linewidth=wide)
-        ax.text(*at, name, color=colour)
-    ax.axvline(tuned.threshold, color=BLUE, linewidth=1)
-    ax.axvline(tuned.score / 2, color="black", linewidth=1, linestyle=":")
-    ax.plot(tuned.threshold, tuned.score, "o", color=BLUE)
-    ax.annotate(
-        f"best F1 = {tuned.score:.3f} at {tuned.threshold:.3f}\nhalf of it = {tuned.score / 2:.3f}",
-        (tuned.threshold, tuned.score),
-        xytext=(0.29, 0.88),
-        arrowprops={"arrowstyle": "-", "color": GREY},
-    )
+    """F1, precision and recall at every threshold; the best is half the maximum F1."""
+    sample = figure_data.calibrated(400_000)
     title = "Calibrated scores: threshold = half the maximum F1"
-    ax.set(xlim=(0, 0.9), ylim=(0, 1.02), xlabel="threshold", title=title)
+    hm.ThresholdCurveDisplay.from_predictions(sample.truth, sample.scores, ax=ax, name=title)
 
 
 def tumours(ax):
     """The same for the demo's classifier."""
     known = score_tumours()
-    stairs = hm.Staircase.of(known.truth, known.scores)
-    f1 = 2 * stairs.true_positives / (stairs.positives + stairs.predicted)
-    tuned = hm.tune(known.truth, known.scores)
-    at_half = hm.score(known.truth, known.scores >= 0.5)
-    ax.step(stairs.thresholds, f1, where="pre", color=BLUE, linewidth=2)
-    ax.plot(tuned.threshold, tuned.score, "o", color=BLUE)
-    ax.plot(0.5, at_half, "s", color=GREY)
-    ax.annotate(
-        f"tuned: {tuned.score:.3f}",
-        (tuned.threshold, tuned.score),
-        xytext=(-6, 8),
-        textcoords="offset points",
-        ha="center",
+    hm.ThresholdCurveDisplay.from_predictions(
+        known.truth, known.scores, ax=ax, name="The demo's tumours"
     )
-    ax.annotate(f"at 0.5: {at_half:.3f}", (0.5, at_half), xytext=(8, 4), textcoords="offset points")
-    ax.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="threshold", ylabel="F1", title="The demo's tumours")
 
 
 def growth(ax):
@@ -89,32 +52,29 @@ def growth(ax):
 
 def expected_curve(ax):
     """The expected F1 of every count of one batch, the best one, and the plug-in rule."""
-    p = np.random.default_rng(5).beta(0.6, 1.2, 40)
-    curve, d = hm.expected_curve(p), hm.decide(p)
-    ax.plot(curve, color=BLUE, marker=".", linewidth=1.2)
-    k, plug_in = int(d.counts[0]), int(d.half_max_counts[0])
-    ax.plot(k, curve[k], "o", color=BLUE, markersize=8)
-    ax.plot(plug_in, curve[plug_in], "s", color=ORANGE, markersize=7, fillstyle="none")
-    ax.annotate(
-        f"decide: k = {k}, p >= {d.threshold:.3f}\nexpected F1 = {curve[k]:.4f}",
-        (k, curve[k]),
-        xytext=(k - 3, 0.3),
-        arrowprops={"arrowstyle": "-", "color": BLUE},
-        color=BLUE,
-    )
-    ax.annotate(
-        f"half-max: k = {plug_in}, p >= {d.half_max_thresholds[0]:.3f}",
-        (plug_in, curve[plug_in]),
-        xytext=(plug_in - 2, curve[k] + 0.05),
-        arrowprops={"arrowstyle": "-", "color": ORANGE},
-        color=ORANGE,
-    )
-    ax.set(
-        xlabel="k, items predicted",
-        ylabel="expected F1",
-        ylim=(0, 0.85),
-        title="A batch of 40 items",
-    )
+    hm.ExpectedCurveDisplay.from_probabilities(figure_data.batch(), ax=ax)
+
+
+def calibration(ax):
+    """Each label's threshold beside half of its best F1."""
+    sample = figure_data.half_calibrated()
+    hm.HalfMaxDisplay.from_predictions(sample.truth, sample.scores, labels=sample.labels, ax=ax)
+
+
+def health(guard):
+    """What is predicted of labels from rare to common."""
+    sample = figure_data.of_all_rates()
+
+    def draw(ax):
+        given = {"labels": sample.labels, "guard": guard, "name": f"guard={guard!r}"}
+        hm.LabelHealthDisplay.from_predictions(sample.truth, sample.scores, ax=ax, **given)
+
+    return draw
+
+
+def regions(ax):
+    """Scores of positives that spread wider."""
+    figure_data.regions()["positives spread wider: two rays"].plot(ax)
 
 
 def step_error(ax):
@@ -266,6 +226,9 @@ if __name__ == "__main__":
     save("expected-curve.png", expected_curve)
     save("reciprocal.png", step_error, node_count)
     save("linear.png", linear)
+    save("display-half-max.png", calibration)
+    save("display-label-health.png", health(None), health("auto"))
+    save("display-region.png", regions)
     for picture in figures.pictures(simulate_curse(), simulate_plane()):
         if picture.key in OF_THE_PAPER:
             figures.save(picture, IMAGES, ("png",))

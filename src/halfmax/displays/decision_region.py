@@ -8,8 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._style import BLUE, ORANGE, PALE
-from halfmax.displays.base import Display, figure_of, name_of, need, new_axes, number, plain
-from halfmax.displays.words import Line, name_lines
+from halfmax.displays.base import (
+    SIZE_OF_NAMES,
+    Display,
+    figure_of,
+    name_of,
+    need,
+    new_axes,
+    number,
+    plain,
+)
+from halfmax.displays.words import Line, halo, name_lines
 from halfmax.likelihood_ratio import Interval
 from halfmax.metrics import Metric
 from halfmax.region import DecisionRegion
@@ -179,8 +188,30 @@ class DecisionRegionDisplay(Display):
             self._line(ax, line.heights, color=line.colour, label=line.name, **look)
         heights = np.concatenate([line.heights for line in lines])
         ax.set_ylim(0.0, 1.08 * heights[np.isfinite(heights)].max(initial=0.0) or 1.0)
-        ax.set_ylabel(f"{'mass' if self.steps else 'density'} {_TIMES} share of the class")
-        name_lines(ax, self.scores, lines)
+        ax.set_ylabel(f"{'mass or density' if self.steps else 'density'} {_TIMES} share of the class")
+        name_lines(ax, self.scores, lines[:2])
+        for line in lines[2:]:  # which lies between the others, so that its name stands outside
+            self._point_at(ax, line)
+
+    def _point_at(self, ax: "Axes", line: Line) -> None:
+        """Name a curve from beside its left shoulder, or its right one if that has more room."""
+        known = np.where(np.isfinite(line.heights), line.heights, 0.0)
+        shoulders = np.flatnonzero(known >= 0.6 * known.max())[[0, -1]]
+        low, high = ax.get_xlim()
+        on_left = self.scores[shoulders[0]] - low > high - self.scores[shoulders[1]]
+        shoulder = shoulders[0 if on_left else 1]
+        ax.annotate(
+            line.name,
+            (self.scores[shoulder], known[shoulder]),
+            (-36 if on_left else 36, 16),
+            textcoords="offset points",
+            ha="right" if on_left else "left",
+            va="center",
+            color=line.colour,
+            fontsize=SIZE_OF_NAMES,
+            path_effects=halo(),
+            arrowprops={"arrowstyle": "-", "color": line.colour, "linewidth": 0.7},
+        )
 
     def _draw_odds(self, ax: "Axes") -> None:
         odds = self.odds

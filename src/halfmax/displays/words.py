@@ -16,7 +16,7 @@ Array = npt.NDArray[Any]
 Box = tuple[float, float, float, float]  # left, low, right, high, in points of print
 
 _WIDTH_OF_A_LETTER = 0.54  # times the size of the font, on the average
-_COLUMNS = 46  # places along a curve where its name may stand
+_COLUMNS = 90  # places along a curve where its name may stand
 _MOST_NAMED = 6
 _SIZE_OF_SMALL = 7.5
 _MARGIN = 24.0  # points beside the axes that are free above the numbers of the ticks
@@ -65,6 +65,20 @@ class Line(NamedTuple):
     needed: bool = True  # if not, it is left out where it would stand too close
 
 
+class _Curves(NamedTuple):
+    """In columns across the axes, how low and how high each curve goes up to the next columns."""
+
+    across: Array
+    low: Array  # curves x columns
+    high: Array
+
+    @classmethod
+    def through(cls, across: Array, heights: Array) -> "_Curves":
+        beyond = np.pad(heights, ((0, 0), (1, 1)), constant_values=np.nan)
+        three = np.array([beyond[:, :-2], heights, beyond[:, 2:]])
+        return cls(across, np.fmin.reduce(three), np.fmax.reduce(three))
+
+
 def name_lines(
     ax: "Axes",
     x: Array,
@@ -82,19 +96,23 @@ def name_lines(
     nearest = np.minimum(np.searchsorted(x, places), len(x) - 1)
     drawn = np.array([line.heights[nearest] for line in lines])
     drawn[:, (places < x[0]) | (places > x[-1])] = np.nan
-    curves = np.array([sheet.to_points(places, row)[1] for row in drawn])
+    heights = np.array([sheet.to_points(places, row)[1] for row in drawn])
     across, _ = sheet.to_points(places, np.zeros(_COLUMNS))
+    curves = _Curves.through(across, heights)
     barred, _ = sheet.to_points(np.asarray(upright), np.zeros(len(upright)))
     boxes = list(taken)
     for own, line in enumerate(lines):
         wide, high = sheet.room_of(line.name)
-        aside = wide / 2 + 5  # for curves that are steep
+        aside = wide / 2 + 5 + sheet.width / _COLUMNS  # for curves that are steep
         best, most = None, -np.inf
-        for column in np.flatnonzero(np.isfinite(curves[own])):
+        # Where two curves are one, it would not be seen which of them is named.
+        others = np.abs(np.delete(heights, own, axis=0) - heights[own])
+        apart = np.fmin.reduce(others, initial=3 * high)
+        for column in np.flatnonzero(np.isfinite(heights[own])):
             for away in ((0.0, 0.8 * high), (0.0, -0.8 * high), (aside, 0.0), (-aside, 0.0)):
-                spot = float(across[column]) + away[0], float(curves[own, column]) + away[1]
-                room = _room_at(sheet, spot, (wide, high), (across, curves, own), barred, boxes)
-                room *= 0.5 if away[0] else 1.0  # above or below is better
+                spot = float(across[column]) + away[0], float(heights[own, column]) + away[1]
+                room = _room_at(sheet, spot, (wide, high), curves, own, barred, boxes)
+                room = min(room, apart[column]) * (0.5 if away[0] else 1.0)
                 if room > most:
                     best, most = (int(column), away, spot), room
         if best is not None and (line.needed or most > high):
@@ -107,15 +125,17 @@ def _room_at(
     sheet: _Sheet,
     spot: tuple[float, float],
     size: tuple[float, float],
-    around: tuple[Array, Array, int],
+    curves: _Curves,
+    own: int,
     barred: Array,
     boxes: list[Box],
 ) -> float:
     """How far words around a spot would be from all else; -inf outside of the axes."""
-    (x, y), (wide, high), (across, curves, own) = spot, size, around
+    (x, y), (wide, high) = spot, size
     if not (wide / 2 < x < sheet.width - wide / 2 and high / 2 < y < sheet.height - high / 2):
         return -np.inf
-    gaps = np.abs(curves[:, np.abs(across - x) <= wide / 2 + 2] - y)
+    near = np.abs(curves.across - x) <= wide / 2 + 2
+    gaps = np.maximum(np.maximum(curves.low[:, near] - y, y - curves.high[:, near]), 0.0)
     gaps[own] *= 3.0  # its own curve may come close
     room = float(gaps[np.isfinite(gaps)].min(initial=3 * high))  # more is not better
     if any(_overlap(_box_around(spot, size), box) for box in boxes):
