@@ -61,39 +61,24 @@ class AssessedScoreDisplay(Display):
             metric=metric if average == "binary" else f"{average} {metric}",
         )
 
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> "AssessedScoreDisplay":
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if None.
-        name : str, optional
-            The title.
-
-        Returns
-        -------
-        The display itself, with ``ax_`` and ``figure_``.
-        """
+    def _draw(self, ax: "Axes", name: str | None) -> None:
         values = self.resampled_scores[np.isfinite(self.resampled_scores)]
         known = np.array([*values, self.score, self.expected_score, *self.score_interval])
         low, high = known[np.isfinite(known)].min(), known[np.isfinite(known)].max()
         room = 0.06 * (high - low) or 0.05
         edges = np.linspace(low - 1e-9, high + 1e-9, _BINS + 1).tolist()
-        with self._canvas(ax) as (_, drawn):
-            drawn.set_xlim(low - room, high + room)
-            drawn.hist(values, bins=edges, color=BLUE, alpha=0.5)
-            drawn.axvspan(*self.score_interval, color=GREY, alpha=0.15, linewidth=0, zorder=0)
-            drawn.axvline(self.expected_score, color=INK, linewidth=1.4)
-            drawn.axvline(self.score, color=ORANGE, linewidth=1.4, linestyle=(0, (4, 1.6)))
-            marks = [
-                (self.expected_score, f"expected {number(self.expected_score)}"),
-                (self.score, f"here {number(self.score)}"),
-            ]
-            rows = name_uprights(drawn, marks)
-            share = f"{100 * self.level:g} % interval shaded"
-            drawn.set(xlabel=f"{self.metric} on new data ({share})", yticks=[])
-            drawn.spines["left"].set_visible(False)
-            if name is not None:
-                drawn.set_title(plain(name, 70), pad=6.0 + 11.0 * rows)
-        return self
+        ax.set_xlim(low - room, high + room)
+        ax.hist(values, bins=edges, color=BLUE, alpha=0.5)
+        ax.axvspan(*self.score_interval, color=GREY, alpha=0.15, linewidth=0, zorder=0)
+        ax.axvline(self.expected_score, color=INK, linewidth=1.4)
+        ax.axvline(self.score, color=ORANGE, linewidth=1.4, linestyle=(0, (4, 1.6)))
+        marks = [
+            (self.expected_score, f"expected {number(self.expected_score)}"),
+            (self.score, f"here {number(self.score)}"),
+        ]
+        rows = name_uprights(ax, marks)
+        share = f"{100 * self.level:g} % interval shaded"
+        ax.set(xlabel=f"{self.metric} on new data ({share})", yticks=[])
+        ax.spines["left"].set_visible(False)
+        if name is not None:
+            ax.set_title(plain(name, 70), pad=6.0 + 11.0 * rows)

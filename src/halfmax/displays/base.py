@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +39,25 @@ class Display:
     ax_: "Axes"
     figure_: "Figure"
 
-    def plot(self, ax: "Axes | None" = None) -> "Display":
-        """Draw it, on the axes given or on new ones, and give the display back."""
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if None.
+        name : str, optional
+            The title.
+
+        Returns
+        -------
+        The display itself, with ``ax_`` and ``figure_``.
+        """
+        with self._canvas(ax) as (_, drawn):
+            self._draw(drawn, name)
+        return self
+
+    def _draw(self, ax: "Axes", name: str | None) -> None:
         raise NotImplementedError
 
     @contextmanager

@@ -141,15 +141,16 @@ class DecisionRegionDisplay(Display):
         if ax is None:
             with new_axes(_SIZE) as (figure, first):
                 first.remove()
-                self._draw(name, *figure.subplots(2, 1, sharex=True, height_ratios=(1.6, 1.0)))
+                ax, below = figure.subplots(2, 1, sharex=True, height_ratios=(1.6, 1.0))
+                self._draw(ax, name, below)
         else:
             both = np.ravel(np.array(ax, dtype=object))
             if len(both) > 2:
                 raise ValueError(f"ax must be one Axes or two, densities and odds; got {len(both)}")
-            self._draw(name, both[0], both[1] if len(both) == 2 else None)
+            self._draw(both[0], name, both[1] if len(both) == 2 else None)
         return self
 
-    def _draw(self, name: str | None, ax: "Axes", odds_ax: "Axes | None" = None) -> None:
+    def _draw(self, ax: "Axes", name: str | None, odds_ax: "Axes | None" = None) -> None:
         self.figure_, self.ax_, self.odds_ax_ = figure_of(ax), ax, odds_ax
         shown = self._limits()
         for part in (ax, odds_ax):
@@ -188,7 +189,9 @@ class DecisionRegionDisplay(Display):
             self._line(ax, line.heights, color=line.colour, label=line.name, **look)
         heights = np.concatenate([line.heights for line in lines])
         ax.set_ylim(0.0, 1.08 * heights[np.isfinite(heights)].max(initial=0.0) or 1.0)
-        ax.set_ylabel(f"{'mass or density' if self.steps else 'density'} {_TIMES} share of the class")
+        ax.set_ylabel(
+            f"{'mass or density' if self.steps else 'density'} {_TIMES} share of the class"
+        )
         name_lines(ax, self.scores, lines[:2])
         for line in lines[2:]:  # which lies between the others, so that its name stands outside
             self._point_at(ax, line)

@@ -159,34 +159,19 @@ class HalfMaxDisplay(Display):
             _counted="item",
         )
 
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> "HalfMaxDisplay":
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if None.
-        name : str, optional
-            The title.
-
-        Returns
-        -------
-        The display itself, with ``ax_`` and ``figure_``.
-        """
+    def _draw(self, ax: "Axes", name: str | None) -> None:
         shown = np.isfinite(self.thresholds) & np.isfinite(self.half_max)
-        with self._canvas(ax) as (_, drawn):
-            self._set_limits(drawn, shown)
-            of_batches = self._counted == "item"
-            look: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "zorder": 1}
-            look["label"] = "equal" if of_batches else "calibrated"
-            drawn.axline((0.0, 0.0), slope=1.0, **look)
-            self._draw_labels(drawn, shown)
-            self._mark_miscalibrated(drawn, shown)
-            rule = name_of_rule(self.metric)
-            drawn.set_xlabel(f"{rule}, the threshold if calibrated")
-            drawn.set_ylabel("lowest probability predicted" if of_batches else "tuned threshold")
-            put_legend(drawn, name, columns=2)
-        return self
+        self._set_limits(ax, shown)
+        of_batches = self._counted == "item"
+        look: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "zorder": 1}
+        look["label"] = "equal" if of_batches else "calibrated"
+        ax.axline((0.0, 0.0), slope=1.0, **look)
+        self._draw_labels(ax, shown)
+        self._mark_miscalibrated(ax, shown)
+        rule = name_of_rule(self.metric)
+        ax.set_xlabel(f"{rule}, the threshold if calibrated")
+        ax.set_ylabel("lowest probability predicted" if of_batches else "tuned threshold")
+        put_legend(ax, name, columns=2)
 
     def _set_limits(self, ax: "Axes", shown: Array) -> None:
         right = 1.12 * max(self.half_max[shown].max(initial=0.0), 1e-9)

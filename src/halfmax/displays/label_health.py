@@ -132,31 +132,16 @@ class LabelHealthDisplay(Display):
     def _of_diagnosis(cls, d: Diagnosis) -> "LabelHealthDisplay":
         return cls._from_counts(d.labels, d.support, d.predicted, d.n_rows)
 
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> "LabelHealthDisplay":
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if None.
-        name : str, optional
-            The title.
-
-        Returns
-        -------
-        The display itself, with ``ax_`` and ``figure_``.
-        """
-        with self._canvas(ax) as (_, drawn):
-            low = self._set_limits(drawn)
-            self._draw_regions(drawn, low)
-            x, y = (np.maximum(part, low) for part in (self.base_rate, self.share))
-            self._draw_labels(drawn, x, y)
-            put_legend(drawn, name, columns=2)
-            drawn.set(xlabel="base rate of the label", ylabel="share of rows predicted")
-            worst = np.flatnonzero(self.flooding)
-            worst = worst[np.argsort(-self.share[worst] / np.maximum(self.base_rate[worst], low))]
-            name_points(drawn, x[worst], y[worst], [self.labels[j] for j in worst], INK)
-        return self
+    def _draw(self, ax: "Axes", name: str | None) -> None:
+        low = self._set_limits(ax)
+        self._draw_regions(ax, low)
+        x, y = (np.maximum(part, low) for part in (self.base_rate, self.share))
+        self._draw_labels(ax, x, y)
+        put_legend(ax, name, columns=2)
+        ax.set(xlabel="base rate of the label", ylabel="share of rows predicted")
+        worst = np.flatnonzero(self.flooding)
+        worst = worst[np.argsort(-self.share[worst] / np.maximum(self.base_rate[worst], low))]
+        name_points(ax, x[worst], y[worst], [self.labels[j] for j in worst], INK)
 
     def _set_limits(self, ax: "Axes") -> float:
         """The edge where shares of 0 are drawn, which have no place on a logarithmic axis."""

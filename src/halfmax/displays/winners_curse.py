@@ -131,10 +131,10 @@ class WinnersCurseDisplay(Display):
                 sharex="col", sharey="col", squeeze=False
             )
             self.axes_: npt.NDArray[Any] = parts
-            self._draw()
+            self._draw_rows()
         return self
 
-    def _draw(self) -> None:
+    def _draw_rows(self) -> None:
         plain_axis, odds = self.by_fraction(), self.by_odds()
         for row, (left, right) in enumerate(self.axes_):
             median = float(np.median(self.fractions[row]))
