@@ -1,0 +1,340 @@
+"""Reports as files: one that needs nothing else, written whole, and refused in clear words."""
+
+import os
+import pickle
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from report_cases import CASES, FOWLKES, HOSTILE, NAMES, draw, hostile, many, one
+
+import halfmax as hm
+from halfmax.report import page, writing
+
+QUICK = {"assessment": False, "diagnosis": False}
+BUNDLES = ("script", "style")  # hold libraries, whose comments have addresses
+
+
+class Seen(HTMLParser):
+    """Tags with their attributes, and the text outside of scripts and styles."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.words, self.within = [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.within = tag
+
+    def handle_endtag(self, _):
+        self.within = ""
+
+    def handle_data(self, data):
+        if self.within not in BUNDLES:
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "report.html"
+
+
+def report(case, path, **told):
+    return case.tuned.report(path, **(QUICK | case.told | told))
+
+
+def written(case, path, **told):
+    return report(case, path, **told).read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["macro", "binary", "decision", "hostile"])
+def test_the_file_needs_nothing_else(path, name):
+    text = written(CASES[name](), path)
+    seen = Seen(text)
+    for tag, attributes in seen.tags:
+        assert tag not in {"link", "iframe", "object", "embed", "base", "img", "form"}, tag
+        for name in ("src", "srcset", "action", "data", "poster"):
+            assert name not in attributes, (tag, attributes)
+        assert attributes.get("href", "#").startswith("#"), attributes
+        assert not any(name.startswith("on") for name in attributes), attributes
+    assert not re.search(r"@import|url\(\s*['\"]?\s*(https?:)?//", text)
+    policy = next(a["content"] for _, a in seen.tags if a.get("http-equiv"))
+    assert "default-src 'none'" in policy
+    assert "http" not in policy
+    assert "connect-src" not in policy
+
+
+def test_the_path_comes_back_and_text_is_accepted(path):
+    case = one()
+    assert report(case, str(path)) == path
+    assert case.tuned.report(path, **QUICK) == path
+    assert path.read_bytes().startswith(b"<!doctype html>")
+
+
+@pytest.mark.parametrize("name", ["macro", "sparse", "binary"])
+def test_the_same_seed_gives_the_same_bytes(tmp_path, name):
+    first, again = (
+        CASES[name]().tuned.report(tmp_path / f"{i}.html", n_resamples=5, seed=3).read_bytes()
+        for i in range(2)
+    )
+    assert first == again
+
+
+def test_another_seed_gives_another_interval(tmp_path):
+    case = many()
+    some = [
+        case.tuned.report(tmp_path / f"{seed}.html", n_resamples=5, seed=seed).read_bytes()
+        for seed in (1, 2)
+    ]
+    assert some[0] != some[1]
+
+
+def test_hostile_names_and_titles_stay_inside_the_text(path):
+    seen = Seen(written(hostile(), path))
+    for name in HOSTILE:
+        assert " ".join(name.split()) in seen.text
+    assert scripts_of(seen) == scripts_of(Seen(written(many(), path)))
+
+
+def scripts_of(seen):
+    return [attributes for tag, attributes in seen.tags if tag == "script"]
+
+
+def test_half_of_a_character_is_no_obstacle(path):
+    y, s = draw()
+    names = ["\ud800 half", *NAMES[1:]]
+    assert "half" in hm.tune(y, s, labels=names).report(path, **QUICK).read_text("utf-8")
+
+
+# The file.
+
+
+@pytest.fixture
+def old(path):
+    path.write_text("old")
+    return path
+
+
+def files_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_report_that_fails_midway_leaves_the_old_one(old, monkeypatch):
+    def full(_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="no space left"):
+        report(one(), old)
+    assert old.read_text() == "old"
+    assert files_in(old.parent) == ["report.html"]
+
+
+def test_a_report_that_is_not_made_leaves_the_old_one(old, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writing, "page_of", stop)
+    with pytest.raises(KeyboardInterrupt):
+        report(one(), old)
+    assert old.read_text() == "old"
+    assert files_in(old.parent) == ["report.html"]
+
+
+def test_a_file_is_kept_if_it_must_not_be_replaced(old):
+    with pytest.raises(FileExistsError, match="is there already, and is kept"):
+        report(one(), old, overwrite=False)
+    assert old.read_text() == "old"
+    report(one(), old)
+    assert old.read_text() != "old"
+
+
+def test_paths_that_cannot_be_written_are_refused_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "gather", lambda *_: pytest.fail("the work has begun"))
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        report(one(), tmp_path / "missing" / "report.html")
+    with pytest.raises(OSError, match="is a folder"):
+        report(one(), tmp_path)
+    assert files_in(tmp_path) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_is_read_only(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError):
+        report(one(), tmp_path / "report.html")
+
+
+@pytest.mark.parametrize("module", page.NEEDED)
+def test_what_is_not_installed_is_named(path, monkeypatch, module):
+    from halfmax import _pages
+
+    found = _pages.find_spec
+    monkeypatch.setattr(_pages, "find_spec", lambda name: None if name == module else found(name))
+    with pytest.raises(ModuleNotFoundError, match=rf"{module}.*pip install 'halfmax\[report\]'"):
+        report(one(), path)
+    assert not path.exists()
+
+
+# The data.
+
+
+def loaded(case, path):
+    file = path.with_suffix(".json")
+    case.tuned.save(file)
+    return case._replace(tuned=hm.Thresholds.load(file))
+
+
+def test_thresholds_from_a_file_ask_for_data(path):
+    for case in (
+        loaded(many(), path),
+        many()._replace(tuned=pickle.loads(pickle.dumps(many().tuned))),
+    ):
+        with pytest.raises(ValueError, match="give y_true and y_score, the same or new ones"):
+            report(case, path)
+
+
+def test_pickled_thresholds_leave_the_data_behind():
+    tuned = many().tuned
+    assert tuned._origin is not None
+    copy = pickle.loads(pickle.dumps(tuned))
+    assert copy._origin is None
+    assert np.array_equal(copy.thresholds, tuned.thresholds)
+    y, s = draw(rows=20_000)
+    assert len(pickle.dumps(hm.tune(y, s))) < 10_000
+
+
+Y, S = draw()
+REFUSED = {
+    "y_true alone": ({"y_true": Y}, ValueError, "y_score is missing"),
+    "y_score alone": ({"y_score": S}, ValueError, "y_true is missing"),
+    "too few labels": ({"y_true": Y[:, :4], "y_score": S[:, :4]}, ValueError, "6 columns"),
+    "one label": ({"y_true": Y[:, 0], "y_score": S[:, 0]}, ValueError, "1 dimension"),
+    "other names": (
+        {"y_true": Y, "y_score": S, "labels": list("uvwxyz")},
+        ValueError,
+        "y_score",
+    ),
+    "no rows": ({"y_true": Y[:0], "y_score": S[:0]}, ValueError, "must not be empty"),
+    "other lengths": ({"y_true": Y[:9], "y_score": S}, ValueError, "y_true"),
+    "missing scores": (
+        {"y_true": Y, "y_score": np.full_like(S, np.nan)},
+        ValueError,
+        "must be finite",
+    ),
+    "an unknown metric": ({"y_true": Y, "y_score": S, "metric": "f"}, ValueError, "metric"),
+    "an assessment that is none": ({"assessment": True}, TypeError, r"what assess\(\) gives"),
+    "a score as assessment": ({"assessment": 0.5}, TypeError, "got float"),
+    "a diagnosis that is none": ({"diagnosis": "good"}, TypeError, r"what diagnose\(\) gives"),
+    "a decision that is none": ({"decision": S}, TypeError, r"what decide\(\) gives; got ndarray"),
+    "an empty title": ({"title": " "}, TypeError, "title must be words"),
+    "a title that is none": ({"title": 7}, TypeError, "title must be words; got 7"),
+    "no draws": ({"n_resamples": 0}, ValueError, "n_resamples"),
+    "a seed below 0": ({"seed": -1}, ValueError, "seed"),
+    "progress that is none": ({"progress": "yes"}, TypeError, "progress"),
+}
+
+
+@pytest.mark.parametrize(("told", "error", "words"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_is_refused_before_the_work(path, monkeypatch, told, error, words):
+    monkeypatch.setattr(writing, "gather", lambda *_: pytest.fail("the work has begun"))
+    with pytest.raises(error, match=words):
+        report(many(), path, **told)
+    assert not path.exists()
+
+
+def test_results_of_other_labels_are_refused(path):
+    few = Y[:, :3], S[:, :3]
+    with pytest.raises(ValueError, match="assessment must be of the same 6 labels; got one of 3"):
+        report(many(), path, assessment=hm.assess(*few, n_resamples=5))
+    with pytest.raises(ValueError, match="diagnosis must be of the same 6 labels; got one of 3"):
+        report(many(), path, diagnosis=hm.diagnose(*few, n_resamples=5))
+
+
+def test_one_classifier_wants_one_column(path):
+    with pytest.raises(ValueError, match="the thresholds are for one classifier; y_score has 6"):
+        report(one(), path, y_true=Y, y_score=S)
+
+
+def test_columns_are_matched_by_name(path, tmp_path):
+    case = loaded(many(), path)
+    turned = [3, 0, 5, 1, 4, 2]
+    y, s = (pd.DataFrame(values, columns=NAMES).iloc[:, turned] for values in (Y, S))
+    mixed = written(case, path, y_true=y, y_score=s)
+    assert mixed == written(case, tmp_path / "again.html", y_true=Y, y_score=S)
+
+
+def test_the_same_data_given_again_make_the_same_report(path, tmp_path):
+    case = many()
+    kept = written(case, path)
+    assert kept == written(case, tmp_path / "again.html", y_true=Y, y_score=S)
+    assert kept == written(loaded(case, path), tmp_path / "file.html", y_true=Y, y_score=S)
+
+
+def test_new_data_are_told_from_those_tuned_on(path):
+    y, s = draw(seed=1)
+    text = Seen(written(many(), path, y_true=y, y_score=s, assessment=None, n_resamples=5)).text
+    assert "on rows not tuned on" in text
+    reached = hm.score(y, many().tuned.predict(s))
+    assert f'data-value="{reached}"' in path.read_text("utf-8")
+
+
+def test_a_metric_of_ones_own_must_be_given_again(path):
+    y, s = Y[:, 1], S[:, 1]
+    case = loaded(one(metric=FOWLKES), path)
+    with pytest.raises(
+        ValueError, match="'fowlkes-mallows' is not known by name: give it as metric="
+    ):
+        report(case, path, y_true=y, y_score=s)
+    text = written(case, path, y_true=y, y_score=s, metric=FOWLKES)
+    assert text == written(one(metric=FOWLKES), path)
+
+
+def test_tables_and_assessments_can_be_reported(path):
+    rows, columns = np.indices(Y.shape)
+    long = {"instance": rows.ravel(), "label": np.array(NAMES)[columns.ravel()]}
+    table = pa.table(long | {"score": S.ravel(), "truth": Y.ravel()})
+    tuned = hm.tune_table(table)
+    text = tuned.report(path, **QUICK).read_text("utf-8")
+    assert all(name in Seen(text).text for name in NAMES[:3])
+    assert f'data-value="{tuned.score}"' in text
+    assessed = hm.assess(Y, S, labels=NAMES, n_resamples=5)
+    text = assessed.thresholds.report(path, assessment=assessed, n_resamples=5).read_text("utf-8")
+    assert f'data-value="{assessed.expected_score}"' in text
+
+
+def test_what_was_assessed_and_diagnosed_is_not_made_again(path, monkeypatch):
+    from halfmax.report import honesty
+
+    assessed = hm.assess(Y, S, labels=NAMES, n_resamples=5)
+    found = hm.diagnose(Y, S, labels=NAMES, n_resamples=5)
+    for name in ("assess", "diagnose", "measure"):
+        monkeypatch.setattr(honesty, name, lambda *_: pytest.fail("made again"))
+    text = written(many(), path, assessment=assessed, diagnosis=found)
+    assert f'data-value="{assessed.expected_score}"' in text
+
+
+def test_progress_is_told(path):
+    told = []
+    case = many()
+    case.tuned.report(path, n_resamples=5, progress=lambda done, size: told.append((done, size)))
+    assert told
+    assert all(0 <= done <= size for done, size in told)
+
+
+@pytest.mark.parametrize("average", ["macro", "micro", "samples"])
+def test_the_summary_says_what_score_says(path, average):
+    case = many(average=average)
+    text = written(case, path)
+    reached = hm.score(case.y, case.tuned.predict(case.s), average=average)
+    assert f'id="score-here" data-value="{reached}"' in text
+    usual = hm.score(case.y, case.predict(0.5), average=average)
+    assert f"from {usual:.4f} at 0.5 to {reached:.4f}" in Seen(text).text
