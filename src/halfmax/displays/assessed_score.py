@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._style import BLUE, GREY, INK, ORANGE
+from halfmax._style import BLUE, GREY, ORANGE
 from halfmax.assessment import Assessment
-from halfmax.displays.base import Display, name_of, need, number, plain
+from halfmax.displays.base import Display, ink_of, name_of, need, number, plain
 from halfmax.displays.words import name_uprights
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class AssessedScoreDisplay(Display):
         ax.set_xlim(low - room, high + room)
         ax.hist(values, bins=edges, color=BLUE, alpha=0.5)
         ax.axvspan(*self.score_interval, color=GREY, alpha=0.15, linewidth=0, zorder=0)
-        ax.axvline(self.expected_score, color=INK, linewidth=1.4)
+        ax.axvline(self.expected_score, color=ink_of(ax), linewidth=1.4)
         ax.axvline(self.score, color=ORANGE, linewidth=1.4, linestyle=(0, (4, 1.6)))
         marks = [
             (self.expected_score, f"expected {number(self.expected_score)}"),

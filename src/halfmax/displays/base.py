@@ -102,6 +102,11 @@ def figure_of(ax: Any) -> "Figure":
     return ax.get_figure(root=True)  # type: ignore[return-value]
 
 
+def ink_of(ax: "Axes") -> Any:
+    """The colour of words on these axes, which stands out from their ground."""
+    return ax.xaxis.label.get_color()
+
+
 def need(kind: type[Kind], value: Any, name: str, maker: str) -> Kind:
     """A result of halfmax, or an error that says which function gives it."""
     if not isinstance(value, kind):

@@ -212,7 +212,7 @@ class DecisionRegionDisplay(Display):
             va="center",
             color=line.colour,
             fontsize=SIZE_OF_NAMES,
-            path_effects=halo(),
+            path_effects=halo(ax),
             arrowprops={"arrowstyle": "-", "color": line.colour, "linewidth": 0.7},
         )
 

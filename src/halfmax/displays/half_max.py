@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._options import Labels
-from halfmax._style import BLUE, GREY, INK, ORANGE
+from halfmax._style import BLUE, GREY, ORANGE
 from halfmax.decision import Decision
 from halfmax.diagnosing import diagnose
 from halfmax.diagnosis import Diagnosis
 from halfmax.displays.base import (
     MANY_POINTS,
     Display,
+    ink_of,
     name_of_rule,
     names_or_places,
     need,
@@ -33,7 +34,7 @@ _TOO_FEW, _PLENTY = 10, 100  # positives
 _LOOKS: tuple[dict[str, Any], ...] = (  # of labels with few, some and plenty of positives
     {"color": "#9bb8cc", "markersize": 2.6},
     {"color": BLUE, "markersize": 4.0},
-    {"color": INK, "markersize": 5.4},
+    {"color": None, "markersize": 5.4},  # that of words
 )
 
 
@@ -192,7 +193,8 @@ class HalfMaxDisplay(Display):
             if here.any():
                 size = {"markersize": 1.6 + 0.5 * place} if many else {}
                 points = self.half_max[here], self.thresholds[here]
-                look = {**look, **size, "label": name, "rasterized": many}
+                look = {**look, **size, "color": look["color"] or ink_of(ax)}
+                look |= {"label": name, "rasterized": many}
                 ax.plot(*points, "o", linestyle="", markeredgewidth=0, clip_on=False, **look)
         hidden = int((~shown).sum())
         if hidden:

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from halfmax import _inputs, _options, tuning
 from halfmax._options import Labels
-from halfmax._style import BLUE, GREEN, GREY, INK, ORANGE, PALE
+from halfmax._style import BLUE, GREEN, GREY, ORANGE, PALE
 from halfmax.diagnosis import Diagnosis
-from halfmax.displays.base import MANY_POINTS, Display, names_or_places, need, put_legend
+from halfmax.displays.base import MANY_POINTS, Display, ink_of, names_or_places, need, put_legend
 from halfmax.displays.words import name_points
 from halfmax.label_health import FLOOD_SHARE, FLOOD_TIMES, floods
 from halfmax.metrics import Metric, Objective, find_metric
@@ -141,7 +141,7 @@ class LabelHealthDisplay(Display):
         ax.set(xlabel="base rate of the label", ylabel="share of rows predicted")
         worst = np.flatnonzero(self.flooding)
         worst = worst[np.argsort(-self.share[worst] / np.maximum(self.base_rate[worst], low))]
-        name_points(ax, x[worst], y[worst], [self.labels[j] for j in worst], INK)
+        name_points(ax, x[worst], y[worst], [self.labels[j] for j in worst], ink_of(ax))
 
     def _set_limits(self, ax: "Axes") -> float:
         """The edge where shares of 0 are drawn, which have no place on a logarithmic axis."""

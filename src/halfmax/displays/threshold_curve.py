@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from halfmax import _inputs, _options
 from halfmax._inputs import LabelledScores
-from halfmax._style import BLUE, GREEN, GREY, INK, ORANGE
+from halfmax._style import BLUE, GREEN, GREY, ORANGE
 from halfmax.choosing import choose, count_at
 from halfmax.displays.base import (
     Display,
+    ink_of,
     name_of,
     name_of_rule,
     names_or_places,
@@ -298,7 +299,7 @@ class ThresholdCurveDisplay(Display):
         low, high = ax.get_xlim()
         for (x, _), dash in zip(marks, ("-", (0, (1, 1.5))), strict=False):
             if low <= x <= high:
-                ax.axvline(x, color=INK, linewidth=1.0, linestyle=dash)
+                ax.axvline(x, color=ink_of(ax), linewidth=1.0, linestyle=dash)
         if np.isfinite(self.threshold):
             ax.plot(self.threshold, self.score, "o", color=BLUE, markeredgecolor="white", zorder=4)
         if np.isfinite(self.best_threshold) and self.best_threshold != self.threshold:

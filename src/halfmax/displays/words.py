@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._style import GREY, INK
-from halfmax.displays.base import SIZE_OF_NAMES, figure_of, number, plain
+from halfmax._style import GREY
+from halfmax.displays.base import SIZE_OF_NAMES, figure_of, ink_of, number, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,11 +22,11 @@ _SIZE_OF_SMALL = 7.5
 _MARGIN = 24.0  # points beside the axes that are free above the numbers of the ticks
 
 
-def halo() -> list[Any]:
-    """A white edge, so that words are read on every line."""
+def halo(ax: "Axes") -> list[Any]:
+    """An edge in the colour of the ground, so that words are read on every line."""
     from matplotlib.patheffects import withStroke
 
-    return [withStroke(linewidth=2.5, foreground="white")]
+    return [withStroke(linewidth=2.5, foreground=ax.get_facecolor())]
 
 
 class _Sheet(NamedTuple):
@@ -156,7 +156,7 @@ def write(
     """Words so many points of print away from a place."""
     look = {"ha": "center", "va": "center", "fontsize": SIZE_OF_NAMES, **how}
     ax.annotate(
-        text, at, away, textcoords="offset points", color=colour, path_effects=halo(), **look
+        text, at, away, textcoords="offset points", color=colour, path_effects=halo(ax), **look
     )
 
 
@@ -197,7 +197,7 @@ def name_uprights(ax: "Axes", marks: Sequence[tuple[float, str]]) -> int:
         row += left < before
         before = left + wide + 4.0
         look = {"xycoords": ("data", "axes fraction"), "ha": "left", "va": "bottom"}
-        write(ax, text, (place, 1.0), (left - at, 3.0 + row * high), INK, **look)
+        write(ax, text, (place, 1.0), (left - at, 3.0 + row * high), ink_of(ax), **look)
     return row + 1
 
 
