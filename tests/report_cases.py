@@ -1,5 +1,6 @@
 """Tuned thresholds of every kind to report on, and what each of their thresholds counts."""
 
+import pickle
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -128,12 +129,12 @@ def _sparse(**options: Any) -> Case:
     return case._replace(y=y, s=np.where(stored, s, -np.inf))
 
 
-def _extremes() -> Case:
+def _extremes(**options: Any) -> Case:
     """A label without positives, one with nothing else, one that is always right."""
     y, s = draw()
     y[:, 0], y[:, 1] = 0, 1
     s[:, 2] = y[:, 2]
-    return _tuned(y, s, {"labels": NAMES})
+    return _tuned(y, s, {"labels": NAMES} | options)
 
 
 def _one_row() -> Case:
@@ -143,8 +144,6 @@ def _one_row() -> Case:
 
 def _from_file(new: bool) -> Case:
     """As thresholds come back from a file: without what they were tuned on."""
-    import pickle
-
     case = many()
     y, s = draw(seed=int(new))
     tuned = pickle.loads(pickle.dumps(case.tuned))
@@ -177,30 +176,24 @@ CASES: dict[str, Callable[[], Case]] = {
     "micro": lambda: many(average="micro"),
     "samples": lambda: many(average="samples"),
     "guard": lambda: many(guard="auto"),
-    "shared": lambda: many(per_label=False),
+    "shared, not assessed": lambda: many(per_label=False)._replace(told={"assessment": False}),
     "binary": one,
     "log-odds": lambda: _tuned(draw()[0][:, 1], log_odds(draw()[1][:, 1]), {}),
     "many log-odds": lambda: _tuned(draw()[0], log_odds(draw()[1]), {"labels": NAMES}),
     "weights": lambda: many(sample_weight=_weights()),
-    "binary weights": lambda: one(sample_weight=_weights()),
-    "f2": lambda: many(metric="f2"),
-    "jaccard": lambda: many(metric="jaccard"),
+    "f2, integers": lambda: many(metric="f2", labels=[10, 3, -7, 0, 2**40, 5]),
+    "jaccard, unnamed": lambda: many(metric="jaccard", labels=None),
     "accuracy": lambda: many(metric="accuracy"),
     "custom": lambda: many(metric=FOWLKES),
-    "binary custom": lambda: one(metric=RIGHT),
-    "zero division": lambda: _extremes()._replace(
-        tuned=hm.tune(_extremes().y, _extremes().s, labels=NAMES, zero_division=1.0)
-    ),
+    "binary custom": lambda: one(metric=RIGHT, sample_weight=_weights()),
+    "zero division": lambda: _extremes(zero_division=1.0),
     "extremes": _extremes,
     "one row": _one_row,
     "float32": _float32,
     "sparse": _sparse,
     "sparse samples": lambda: _sparse(average="samples", sample_weight=_weights()),
-    "unnamed": lambda: many(labels=None),
-    "integers": lambda: many(labels=[10, 3, -7, 0, 2**40, 5]),
     "same data": lambda: _from_file(new=False),
     "new data": lambda: _from_file(new=True),
-    "not assessed": lambda: many()._replace(told={"assessment": False}),
     "decision": _decided,
     "hostile": hostile,
     "troubled": troubled,

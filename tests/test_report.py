@@ -214,8 +214,10 @@ def test_pickled_thresholds_leave_the_data_behind():
 
 Y, S = draw()
 REFUSED = {
-    "y_true alone": ({"y_true": Y}, ValueError, "y_score is missing"),
-    "y_score alone": ({"y_score": S}, ValueError, "y_true is missing"),
+    "y_true alone": ({"y_true": Y}, ValueError, "must be given beside 'y_true'"),
+    "y_score alone": ({"y_score": S}, ValueError, "must be given beside 'y_score'"),
+    "weights alone": ({"sample_weight": np.ones(240)}, ValueError, "given beside 'sample_weight'"),
+    "names alone": ({"labels": NAMES}, ValueError, "given beside 'labels'"),
     "too few labels": ({"y_true": Y[:, :4], "y_score": S[:, :4]}, ValueError, "6 columns"),
     "one label": ({"y_true": Y[:, 0], "y_score": S[:, 0]}, ValueError, "1 dimension"),
     "other names": (
@@ -251,12 +253,16 @@ def test_what_cannot_be_is_refused_before_the_work(path, monkeypatch, told, erro
     assert not path.exists()
 
 
-def test_results_of_other_labels_are_refused(path):
+def test_results_about_something_else_are_refused(path):
     few = Y[:, :3], S[:, :3]
-    with pytest.raises(ValueError, match="assessment must be of the same 6 labels; got one of 3"):
+    with pytest.raises(ValueError, match="assessment must be of the same thresholds"):
         report(many(), path, assessment=hm.assess(*few, n_resamples=5))
-    with pytest.raises(ValueError, match="diagnosis must be of the same 6 labels; got one of 3"):
+    with pytest.raises(ValueError, match="diagnosis must be of the same 6 labels"):
         report(many(), path, diagnosis=hm.diagnose(*few, n_resamples=5))
+    y, s = draw(seed=1)
+    assessed = hm.assess(Y, S, labels=NAMES, n_resamples=5)
+    with pytest.raises(ValueError, match="these are new data, which are measured themselves"):
+        report(many(), path, y_true=y, y_score=s, assessment=assessed)
 
 
 def test_one_classifier_wants_one_column(path):
@@ -291,7 +297,8 @@ def test_a_metric_of_ones_own_must_be_given_again(path):
     y, s = Y[:, 1], S[:, 1]
     case = loaded(one(metric=FOWLKES), path)
     with pytest.raises(
-        ValueError, match="'fowlkes-mallows' is not known by name: give it as metric="
+        ValueError,
+        match="metric must be the 'fowlkes-mallows' that these thresholds maximise; got None",
     ):
         report(case, path, y_true=y, y_score=s)
     text = written(case, path, y_true=y, y_score=s, metric=FOWLKES)

@@ -12,6 +12,7 @@ from halfmax.grid import Grid, equivalent
 from halfmax.metrics import Objective, find_metric
 from halfmax.report.pooled import pool
 from halfmax.report.steps import NOBODY, count_steps, thin
+from halfmax.staircase import Staircase
 
 AVERAGES = ["macro", "micro", "samples"]
 limits = st.sampled_from([np.inf, -1.0, 0.0, *AWKWARD]) | st.floats(-2, 2)
@@ -72,7 +73,7 @@ def labels_to_count(draw):
 @given(labels_to_count())
 def test_every_step_counts_what_its_threshold_predicts(drawn):
     case, data, marked = drawn
-    steps = count_steps(data, {"marked": marked})
+    steps = count_steps(data, Staircase.of_checked(data), {"marked": marked})
     stairs, truth, scores = steps.stairs, naive.whole(case.y), naive.numbers(case.s)
     for j, threshold in enumerate(marked):
         y, s = naive.column(truth, j), naive.column(scores, j)
