@@ -56,8 +56,6 @@ class Plan(NamedTuple):
             choice = tuning.choose_with(pooled, *self.how)
             assessed = tuning.result(pooled, *self.how[:3], choice, self.how[3])
         now = pooled.scores.size > _MOST_KEPT and assessing_labels.can_judge(pooled, *self.how)
-        if now:  # not to keep the scores after all
-            assessed, tuned = (replace(found, _origin=None) for found in (assessed, tuned))
         waiting = Waiting(pooled, assessed, tuned)
         return {
             "score_": tuned.score,
@@ -87,4 +85,4 @@ class Waiting(NamedTuple):
     def assess(self, plan: Plan) -> Assessment:
         """What the thresholds will show on new rows."""
         found = assessing.assess_checked(self.pooled, *plan.how, self.assessed)
-        return replace(found, thresholds=self.tuned)
+        return replace(found, thresholds=replace(self.tuned, _origin=None))  # lets the scores go

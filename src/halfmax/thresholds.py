@@ -1,7 +1,7 @@
 """The result of tuning: thresholds, what they reach, and how to use and keep them."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +44,8 @@ class Thresholds(Shown):
 
     Notes
     -----
-    For pictures and `report`, the answer of `tune` holds on to the data that it was given, without
-    a copy. `save` and pickling leave them out.
+    For pictures and `report`, the answer of `tune` holds on to the data that it was given. `save`
+    and pickling leave them out.
     """
 
     thresholds: npt.NDArray[np.float64]
@@ -194,6 +194,9 @@ class Thresholds(Shown):
         about = sample_weight, labels, metric, assessment, diagnosis, decision, title
         how = n_resamples, seed, overwrite, progress
         return write_report(self, path, y_true, y_score, *about, *how)
+
+    def __copy__(self) -> "Thresholds":
+        return replace(self)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: all but the data that they were tuned on."""

@@ -16,42 +16,53 @@ _BINS = 40
 
 def charts_of(content: Content) -> dict[str, Any]:
     """The pictures by the id of their place on the page."""
-    found = {"curve": curve("linear"), "curve-log": curve("log")}
+    found = {"curve": curve(content, "linear"), "curve-log": curve(content, "log")}
     if len(content.names) > 1:
-        found["health"] = health(content)
+        choice = content.tuned.choice
+        if ((choice.predicted > 0) & (choice.positives > 0)).any():
+            found["health"] = health(content)
         if np.isfinite(content.half_max).any():
             found["half-max"] = half_max()
-        if content.assessment is not None:
+        if content.assessment is not None and content.given.tuned_here:
             found["honest"] = honest(content)
-    if content.assessment is not None:
+    if content.assessment is not None and np.isfinite(content.assessment.resampled_scores).any():
         found["resampled"] = resampled(content)
     return {name: _finished(chart) for name, chart in found.items()}
 
 
-def curve(scale: Literal["linear", "log"]) -> Any:
+def curve(content: Content, scale: Literal["linear", "log"]) -> Any:
     """Score, precision and recall against the threshold; the page fills in one label's numbers."""
     import altair as alt
 
     x = alt.X("threshold:Q", title="threshold", scale=alt.Scale(type=scale, nice=False))
-    y = alt.Y("value:Q", title=None, scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("value:Q", title=None, scale=_whole(content))
     top = alt.Legend(orient="top", symbolType="stroke", symbolSize=400)
     colours, dashes = alt.Scale(range=_COLOURS), alt.Scale(range=_DASHES)
     what = alt.Color("what:N", title=None, scale=colours, sort=None, legend=top)
     dash = alt.StrokeDash("what:N", title=None, scale=dashes, sort=None, legend=top)
     shown = [alt.Tooltip("what:N", title="what"), alt.Tooltip("value:Q", format=".4f")]
     shown.append(alt.Tooltip("threshold:Q", format=".6g"))
-    lines = alt.Chart(alt.NamedData("curve")).mark_line(strokeWidth=2, point={"size": 14})
+    lines = alt.Chart(alt.NamedData("curve")).mark_line(strokeWidth=2)
+    dots = alt.Chart(alt.NamedData("dots")).mark_point(size=16, filled=True, opacity=1)
     band = alt.Chart(alt.NamedData("band")).mark_rect(color=BAND).encode(x, x2="high:Q")
     seen = alt.Opacity("seen:Q", scale=None, legend=None)
     now = alt.Chart(alt.NamedData("now")).mark_rule(color=BLUE, strokeWidth=3)
     layers = [
         band,
         alt.Chart(alt.NamedData("marks")).mark_rule(strokeDash=[3, 3], color=BLUE).encode(x),
-        lines.encode(x, y, what, dash, tooltip=shown),
+        lines.encode(x, y, what, dash),
+        dots.encode(x, y, what, tooltip=shown),
         now.encode(x, opacity=seen),
         _names(x),
     ]
     return alt.layer(*layers).properties(height=320)
+
+
+def _whole(content: Content) -> Any:
+    """From 0 to 1, unless a metric goes beyond."""
+    import altair as alt
+
+    return alt.Scale(domain=[0, 1]) if content.is_bounded else alt.Scale()
 
 
 def _names(x: Any) -> Any:
@@ -100,12 +111,9 @@ def honest(content: Content) -> Any:
     """What each label will show on new data, against what it shows here."""
     import altair as alt
 
-    here = "score here" if content.given.tuned_here else "score here, on new data"
     powers = alt.Axis(values=[0, *(10**power for power in range(10))], format="~s")
     x = alt.X("support:Q", title="positives", scale=alt.Scale(type="symlog"), axis=powers)
-    long = alt.Y(
-        "score:Q", title=f"{here}, down to what is expected", scale=alt.Scale(domain=[0, 1])
-    )
+    long = alt.Y("score:Q", title="score here, down to what is expected", scale=_whole(content))
     bars = alt.Chart(alt.NamedData("labels")).mark_rule(opacity=0.35, color=GREY)
     return alt.layer(bars.encode(x, long, y2="expected:Q"), _points(x, long)).properties(height=340)
 

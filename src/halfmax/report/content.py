@@ -9,9 +9,10 @@ from halfmax._inputs import LabelledScores
 from halfmax._progress import Progress
 from halfmax.assessing import How
 from halfmax.assessment import Assessment
-from halfmax.choosing import choose
+from halfmax.choosing import choose, choose_on
 from halfmax.decision import Decision
 from halfmax.diagnosis import FINDINGS, Diagnosis
+from halfmax.error_bars import is_bounded
 from halfmax.label_health import floods
 from halfmax.metrics import Objective, plug_in_threshold
 from halfmax.origin import Origin
@@ -20,6 +21,7 @@ from halfmax.report.examples import Example, some_rows
 from halfmax.report.pooled import Pooled, pool
 from halfmax.report.rules import Rule, find_rules
 from halfmax.report.steps import Steps, count_steps
+from halfmax.staircase import Staircase
 from halfmax.thresholds import Thresholds
 
 Array = npt.NDArray[Any]
@@ -67,9 +69,24 @@ class Content(NamedTuple):
         return self.tuned.scores[self.given.thresholds.average]
 
     @property
+    def objective(self) -> Objective:
+        """What is scored; floors restricted the choice only."""
+        asked = self.given.origin.objective
+        return Objective(asked.metric, asked.zero_division)
+
+    @property
     def label_scores(self) -> Floats:
-        objective = self.given.origin.objective
-        return Objective(objective.metric, objective.zero_division)(*self.tuned.choice.counts)
+        return self.objective(*self.tuned.choice.counts)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether all scores that can be shown are from 0 to 1."""
+        stairs = self.steps.stairs
+        label = stairs.grid.columns
+        rest = stairs.positives[label], stairs.total[label]
+        tried = self.objective(stairs.true_positives, stairs.predicted, *rest)
+        nobody = self.objective(0, 0, stairs.positives, stairs.total)
+        return is_bounded(tried, nobody)
 
 
 _STAGES = 5
@@ -82,9 +99,10 @@ def gather(given: Given, how: How) -> Content:
     assessment = _assessment(given, how)
     diagnosis = _diagnosis(given, assessment, how)
     with Progress(how["progress"], "report: counting", _STAGES) as told:
+        stairs = Staircase.of_checked(data)
         rules = find_rules(data, tuned, plain, origin.guard)
         told.advance(2)
-        steps = count_steps(data, {rule.key: rule.choice.thresholds for rule in rules})
+        steps = count_steps(data, stairs, {rule.key: rule.choice.thresholds for rule in rules})
         told.advance(1)
         shared = {} if data.is_binary else _best_shared(data, plain)
         marked = [rules[1].choice.thresholds[0], *shared.values()]
@@ -92,13 +110,13 @@ def gather(given: Given, how: How) -> Content:
         told.advance(2)
     return Content(
         given,
-        names=_names(data, tuned),
+        names=_names(given),
         rules=rules,
         steps=steps,
         pooled=pooled,
         best_shared=shared,
-        half_max=_half_max(data, plain, rules[0]),
-        findings=_findings(rules[0], diagnosis, tuned),
+        half_max=_half_max(data, plain, stairs),
+        findings=_findings(given, rules[0], diagnosis),
         assessment=assessment,
         diagnosis=diagnosis,
         examples=[] if data.is_binary else some_rows(data, rules),
@@ -133,31 +151,40 @@ def _best_shared(data: LabelledScores, objective: Objective) -> dict[str, float]
     }
 
 
-def _names(data: LabelledScores, tuned: Thresholds) -> list[str]:
-    if data.is_binary:
+def names_of(given: Given) -> list[Any]:
+    """What the labels may be called: as in the data, by the thresholds, or by their places."""
+    known = given.data.labels, given.thresholds.labels, range(given.data.n_labels)
+    return [names for names in known if names is not None]
+
+
+def _names(given: Given) -> list[str]:
+    """Names to show; where two look the same, as 1 and "1" do, they are spelled as in Python."""
+    if given.data.is_binary:
         return ["classifier"]
-    labels = data.labels or tuned.labels or range(data.n_labels)
-    return [str(label) for label in labels]
+    labels = names_of(given)[0]
+    names = [str(label) for label in labels]
+    if len(set(names)) < len(names):
+        names = [repr(label) for label in labels]
+    return [name if name.strip() else "(no name)" for name in names]
 
 
-def _half_max(data: LabelledScores, objective: Objective, rule: Rule) -> Floats:
+def _half_max(data: LabelledScores, objective: Objective, stairs: Staircase) -> Floats:
     """Where each label's best threshold would be if the scores were calibrated."""
-    scores = objective(*rule.choice.counts)
-    if not data.may_be_probabilities:
-        return np.full(len(scores), np.nan)
-    return np.where(scores > 0, plug_in_threshold(objective.metric, scores), np.nan)
+    best = objective(*choose_on(stairs, "macro", objective).counts)
+    known = data.may_be_probabilities & (best > 0) & (stairs.positives > 0)
+    return np.where(known, plug_in_threshold(objective.metric, best), np.nan)
 
 
-def _findings(rule: Rule, diagnosis: Diagnosis | None, tuned: Thresholds) -> list[tuple[str, ...]]:
+def _findings(given: Given, rule: Rule, diagnosis: Diagnosis | None) -> list[tuple[str, ...]]:
     """Of each label what its scores are diagnosed with; whether it floods, at these thresholds."""
     choice = rule.choice
-    flooding = floods(choice.predicted, choice.positives, choice.total)
+    flooding = floods(choice.predicted, choice.positives, choice.total).tolist()
     found: list[tuple[str, ...]] = [()] * len(flooding)
     if diagnosis is not None:
-        names = tuned.labels or range(len(flooding))
         known = dict(zip(diagnosis.labels, diagnosis.findings, strict=True))
-        found = [known.get(name, ()) for name in names]
+        names = next(names for names in names_of(given) if set(names) == set(known))
+        found = [known[name] for name in names]
     return [
-        tuple(name for name in FINDINGS if (floods_ if name == "flooding" else name in names))
-        for names, floods_ in zip(found, flooding.tolist(), strict=True)
+        tuple(name for name in FINDINGS if (flood if name == "flooding" else name in names))
+        for names, flood in zip(found, flooding, strict=True)
     ]

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax.diagnosis import FINDINGS
-from halfmax.displays.base import name_of, name_of_rule
+from halfmax.displays.base import name_of_rule
 from halfmax.metrics import PRECISION, RECALL, LinearFractional, Objective
 from halfmax.report.content import Content
+from halfmax.report.words import metric_name
 from halfmax.table import Table
 
 Array = npt.NDArray[Any]
@@ -52,14 +53,14 @@ def as_html_json(content: Any) -> str:
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text.encode("utf-8", "replace").decode()  # half of a surrogate pair is no text
+    return text
 
 
 def _metric(objective: Objective) -> dict[str, Any]:
     """Its name, and if it is a ratio of weighted counts, the weights; 0/0 is null if left out."""
     metric = objective.metric
     return {
-        "name": name_of(metric.name),
+        "name": metric_name(metric.name),
         "parts": _parts(metric),
         "precision": _parts(PRECISION),
         "recall": _parts(RECALL),
@@ -102,12 +103,11 @@ def _scores_if_needed(content: Content) -> dict[str, Any]:
     """Of each step, and of predicting nobody, if a page cannot compute them from the counts."""
     if not _needs_scores(content):
         return {"score": None, "nobody": None}
-    objective, stairs = content.given.origin.objective, content.steps.stairs
-    plain = Objective(objective.metric, objective.zero_division)
+    objective, stairs = content.objective, content.steps.stairs
     label = stairs.grid.columns
     counts = stairs.true_positives, stairs.predicted, stairs.positives[label], stairs.total[label]
-    nobody = plain(0, 0, stairs.positives, stairs.total)
-    return {"score": _exact(plain(*counts)), "nobody": _exact(nobody)}
+    nobody = objective(0, 0, stairs.positives, stairs.total)
+    return {"score": _exact(objective(*counts)), "nobody": _exact(nobody)}
 
 
 def _pooled(content: Content) -> dict[str, Any] | None:

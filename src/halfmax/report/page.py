@@ -10,7 +10,6 @@ import numpy as np
 
 from halfmax._pages import fill_template
 from halfmax.diagnosis import FINDINGS
-from halfmax.displays.base import name_of
 from halfmax.report import words
 from halfmax.report.charts import charts_of
 from halfmax.report.content import Content
@@ -66,10 +65,11 @@ def _said(
 ) -> dict[str, Any]:
     """All words and numbers outside of scripts."""
     given, counts = content.given, Counter(chain.from_iterable(content.findings))
+    pictures = [(key, *text) for key, text in _PICTURES.items() if key in charts]
     return {
         "title": title,
         "headline": words.headline(content),
-        "metric": name_of(given.thresholds.metric),
+        "metric": words.metric_name(given.thresholds.metric),
         "binary": given.data.is_binary,
         "tuned_here": given.tuned_here,
         "names": content.names,
@@ -85,18 +85,21 @@ def _said(
         "rules": content.rules,
         "examples": _examples(content),
         "finding_counts": [(name, counts[name]) for name in FINDINGS if counts[name]],
-        "pictures": [(key, *text) for key, text in _PICTURES.items() if key in charts],
+        "pictures": pictures,
         "sampled": _sampled(content, shown),
         "assessed_in_words": words.assessed(content),
         "decision": _decision(content),
-        "sections": _sections(content),
+        "sections": _sections(content, bool(pictures)),
+        "finding_note": words.findings_of(content),
     }
 
 
-def _sections(content: Content) -> list[tuple[str, str]]:
+def _sections(content: Content, drawn: bool) -> list[tuple[str, str]]:
     found = [("summary", "Summary"), ("explorer", "Explorer")]
     if not content.given.data.is_binary:
-        found += [("labels", "Labels"), ("health", "Health")]
+        found.append(("labels", "Labels"))
+    if drawn:
+        found.append(("health", "Health"))
     if content.assessment is not None:
         found.append(("new-data", "New data"))
     if content.given.decision is not None:

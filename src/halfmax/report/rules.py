@@ -13,7 +13,7 @@ from halfmax.label_health import floods
 from halfmax.metrics import Objective
 from halfmax.scoring import mean_of_known, score
 from halfmax.thresholds import Thresholds
-from halfmax.tuning import choose_with
+from halfmax.tuning import choose_with, refuse_what_cannot_be
 
 Array = npt.NDArray[Any]
 
@@ -36,27 +36,35 @@ class Rule(NamedTuple):
 def find_rules(
     data: LabelledScores, thresholds: Thresholds, objective: Objective, guard: Guard | None
 ) -> list[Rule]:
-    """The thresholds given, the usual cut, and what would be best for each average."""
+    """The thresholds given, the usual cut, and what is best for other averages, floors aside."""
     usual, average = usual_cut(data), thresholds.average
-    these = "these thresholds" if data.is_binary else f"these thresholds, for {INSTEAD[average]}"
+    one = "this threshold", f"{usual:g}"
+    many = f"these thresholds, for {INSTEAD.get(average)}", f"{usual:g} for all"
+    these, cut = one if data.is_binary else many
     what = {
         TUNED: (these, thresholds.thresholds),
-        USUAL: (f"{usual:g} for all", np.full(data.n_labels, usual)),
+        USUAL: (cut, np.full(data.n_labels, usual)),
     }
     if not data.is_binary:
-        plain = Objective(objective.metric, objective.zero_division)
         for other in AVERAGES:
-            if (other != average or thresholds.shared) and can_be_tuned(other, plain, guard):
-                found = choose_with(data, other, True, plain, guard).thresholds
-                what[other] = f"best for {INSTEAD[other]}", found
+            if other == average and not thresholds.shared:
+                continue
+            found = _best(data, other, objective, guard)
+            if found is not None:
+                kind = "best" if guard is None else f"guard {guard}"
+                what[other] = f"{kind} for {INSTEAD[other]}", found
     return [_judge(key, name, data, limits, objective) for key, (name, limits) in what.items()]
 
 
-def can_be_tuned(average: str, objective: Objective, guard: Guard | None) -> bool:
-    """Whether labels can have thresholds of their own for it."""
-    if guard is not None and guard.name == "fbr" and average != "macro":
-        return False
-    return not (np.isnan(objective.zero_division) and average != "micro")
+def _best(
+    data: LabelledScores, average: str, objective: Objective, guard: Guard | None
+) -> Array | None:
+    """The best thresholds of each label for another average, unless these cannot be found."""
+    try:
+        refuse_what_cannot_be(data.is_binary, average, True, objective, guard)
+        return choose_with(data, average, True, objective, guard).thresholds
+    except ValueError:  # the micro average of a metric that is no ratio, for one
+        return None
 
 
 def usual_cut(data: LabelledScores) -> float:
@@ -66,8 +74,7 @@ def usual_cut(data: LabelledScores) -> float:
 
 def _judge(key: str, name: str, data: LabelledScores, limits: Array, objective: Objective) -> Rule:
     choice = count_at(data, limits)
-    plain = Objective(objective.metric, objective.zero_division)
-    each = plain(*choice.counts)
+    each = objective(*choice.counts)
     if data.is_binary:
         scores = {"binary": float(each[0])}
     else:
@@ -75,7 +82,7 @@ def _judge(key: str, name: str, data: LabelledScores, limits: Array, objective: 
         how = objective.metric, "samples", data.weights, objective.zero_division
         scores = {
             "macro": mean_of_known(each),
-            "micro": plain(*(part.sum() for part in choice.counts)).item(),
+            "micro": objective(*(part.sum() for part in choice.counts)).item(),
             "samples": score(data.truth, predictions, *how),
         }
     flooding = floods(choice.predicted, choice.positives, choice.total)

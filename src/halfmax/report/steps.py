@@ -11,7 +11,8 @@ from halfmax.staircase import Staircase
 
 Array = npt.NDArray[Any]
 
-_PER_LABEL, _FEWEST, _MOST = 60, 20_000, 300_000  # steps in all; each takes some 30 bytes
+_MEAN, _FEWEST, _MOST = 60, 20_000, 300_000  # steps in all; each takes some 30 bytes
+_LONGEST = 1000  # steps of a label: more than can be told apart in a picture
 NOBODY = -1
 
 
@@ -22,9 +23,9 @@ class Steps(NamedTuple):
     marks: dict[str, npt.NDArray[np.int64]]  # of each label, from its first step on, or NOBODY
 
 
-def count_steps(data: LabelledScores, marked: dict[str, Array]) -> Steps:
+def count_steps(data: LabelledScores, stairs: Staircase, marked: dict[str, Array]) -> Steps:
     """Enough of the positives' scores to draw a curve, and all thresholds that are marked."""
-    kept = thin(Staircase.of_checked(data).grid, _room(data.n_labels))
+    kept = thin(stairs.grid, _room(data.n_labels))
     limits = {name: equivalent(values, data.scores.dtype) for name, values in marked.items()}
     for values in limits.values():
         label = np.flatnonzero(np.isfinite(values))
@@ -34,13 +35,13 @@ def count_steps(data: LabelledScores, marked: dict[str, Array]) -> Steps:
 
 
 def _room(n_labels: int) -> int:
-    return min(max(_PER_LABEL * n_labels, _FEWEST), _MOST)
+    return min(max(_MEAN * n_labels, _FEWEST), _MOST)
 
 
 def thin(grid: Grid, most: int) -> Grid:
     """At most so many steps in all: short labels keep theirs, long ones an even choice of them."""
     sizes = np.diff(grid.offsets)
-    cap = _largest_cap(sizes, most)
+    cap = min(_largest_cap(sizes, most), _LONGEST)
     kept = np.minimum(sizes, cap)
     offsets = np.append(0, np.cumsum(kept))
     rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], kept)

@@ -2,8 +2,12 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
+from halfmax._pages import shown_ratio
 from halfmax.diagnosis import FINDINGS
 from halfmax.displays.base import name_of
+from halfmax.metrics import find_metric
 from halfmax.report.content import Content
 from halfmax.report.rules import INSTEAD
 
@@ -21,6 +25,15 @@ class Advice(NamedTuple):
     more: int
 
 
+def metric_name(name: str) -> str:
+    """F1 rather than f1; a metric of the user's own as it is called."""
+    try:
+        find_metric(name)
+    except ValueError:
+        return name
+    return name_of(name)
+
+
 def average_name(average: str) -> str:
     """The words before a score."""
     return {"binary": "", **{key: f"{word} " for key, word in INSTEAD.items()}}[average]
@@ -29,7 +42,7 @@ def average_name(average: str) -> str:
 def headline(content: Content) -> str:
     """The score that was maximised, in words."""
     tuned = content.given.thresholds
-    return f"{average_name(tuned.average)}{name_of(tuned.metric)}"
+    return f"{average_name(tuned.average)}{metric_name(tuned.metric)}"
 
 
 def facts(content: Content) -> list[tuple[str, str]]:
@@ -50,8 +63,11 @@ def facts(content: Content) -> list[tuple[str, str]]:
         ("Scores", kind),
         ("Maximised", headline(content)),
         ("Thresholds", _kind_of_thresholds(content)),
-        ("Guard", tuned.guard or "none: the exact optimum on these rows"),
+        ("Guard", tuned.guard or "none"),
     ]
+    floors = [f"{part.name} {floor:g}" for part, floor in given.origin.objective.floors]
+    if floors:
+        found.append(("At least", " and ".join(floors)))
     if not given.tuned_here:
         found.append(("Tuned on", f"other rows, where they reached {tuned.score:.4f}"))
     return found
@@ -104,33 +120,40 @@ def _of_optimism(content: Content) -> list[Advice]:
 
 
 def _guard_remedy(content: Content) -> str:
-    if content.given.thresholds.guard == "auto":
+    """What a guard would do, if there is not one at work."""
+    tuned = content.given.thresholds
+    if tuned.guard == "auto":
         return "guard='auto' is at work already; only more labelled rows would help."
+    if content.given.origin.objective.floors:
+        return "Label more rows; a guard would look past the floors of precision and recall."
+    if tuned.shared and tuned.average != "binary":
+        return "Tune one threshold for each label with guard='auto', which floods no label."
     return "Tune with guard='auto', which gives thresholds that hold on new data."
 
 
-# Each finding of many labels in words, and what to do; `FINDINGS` has them of one.
+# Each finding of many labels in words, and what to do where a guard is no remedy; `FINDINGS` has
+# the words for one.
 _SAID = {
     "uninformative": (
         "not shown to do better than predicting everyone",
-        "Improve or drop them, or leave them unpredicted with guard='never'.",
+        "Better scores are needed; guard='never' leaves such labels unpredicted until then.",
     ),
     "flooding": (
-        "flooding: predicted for more than 5 % of rows and more than 10 times their base rate",
-        "Tune with guard='auto', which floods no label.",
+        "flooding: predicted for more than 5 % of rows and more than 10 times the base rate",
+        "",
     ),
     "too few positives": (
         "known from so few positives that luck decides: fewer rows than 1/b² at base rate b",
-        "Tune with guard='auto', which lets labels lend each other strength, or label more rows.",
+        "",
     ),
     "unstable threshold": (
         "cut at an unsteady place: one end of the threshold's interval predicts more than 3 times "
         "the rows of the other",
-        "Label more rows, or tune with guard='auto'.",
+        "",
     ),
     "miscalibrated": (
         "miscalibrated: probabilities that are right would have another threshold",
-        "These thresholds are as good as any; calibrate the scores before you use decide().",
+        "Tuning does not mind; calibrate the scores before you use decide().",
     ),
 }
 
@@ -143,11 +166,13 @@ def _of_findings(content: Content) -> list[Advice]:
             continue
         meaning, remedy = _SAID[name]
         some = f"{len(who):,} of {size:,} labels {'is' if len(who) == 1 else 'are'}"
-        subject = "The classifier is" if size == 1 else some
+        alone = content.given.data.is_binary
+        subject = "The classifier is" if alone else some
         worst = sorted(who, key=lambda j: -content.tuned.choice.predicted[j])[:_SHOWN]
-        shown = [] if size == 1 else worst
+        shown = [] if alone else worst
         more = len(who) - len(worst)
-        found.append(Advice(name, f"{subject} {meaning}.", remedy, shown, more))
+        told = remedy or _guard_remedy(content)
+        found.append(Advice(name, f"{subject} {meaning}.", told, shown, more))
     return found
 
 
@@ -158,10 +183,10 @@ def difference(content: Content) -> str:
     cut = f"{content.usual.choice.thresholds[0]:g}"
     moved = here.predicted - there.predicted
     what = "predictions" if content.given.data.is_binary else "predictions (rows times labels)"
-    rise = f"{_upper(headline(content))} goes from {before:.4f} at {cut} to {content.score:.4f}"
+    rise = f"from {shown_ratio(before)} at {cut} to {shown_ratio(content.score)}"
     return (
-        f"{rise}; {moved[moved > 0].sum():,.6g} {what} are added and "
-        f"{-moved[moved < 0].sum():,.6g} dropped."
+        f"{_upper(headline(content))} goes {rise}; {moved[moved > 0].sum():,.6g} {what} are added "
+        f"and {np.abs(moved[moved < 0]).sum():,.6g} dropped."
     )
 
 
@@ -192,12 +217,30 @@ def assessed(content: Content) -> str:
     interval = f"{100 * found.level:g} % interval {low:.4f} to {high:.4f}"
     if not content.given.tuned_here:
         return (
-            f"These rows were not tuned on, so {found.expected_score:.4f} is the "
-            f"{headline(content)} that the thresholds really reach ({interval})."
+            "The thresholds count other numbers here than on the rows that they were tuned on, so "
+            f"these are taken for new rows, on which they really reach a {headline(content)} of "
+            f"{found.expected_score:.4f} ({interval}). If some of the rows are the same, or "
+            "weights were left out, that flatters."
         )
+    lost = content.score - found.expected_score
+    curse = (
+        f" The difference, {lost:.4f}, is the winner's curse: thresholds were chosen because they "
+        "looked best here."
+    )
     return (
         f"{_upper(headline(content))} is {content.score:.4f} on the rows tuned on; on new rows of "
-        f"the same kind {found.expected_score:.4f} is to be expected ({interval}). The difference, "
-        f"{content.score - found.expected_score:.4f}, is the winner's curse: thresholds were "
-        "chosen because they looked best here."
+        f"the same kind {found.expected_score:.4f} is to be expected ({interval})."
+        f"{curse if lost > 0 else ''}"
+    )
+
+
+def findings_of(content: Content) -> str:
+    """Where the thresholds are not those that the labels were diagnosed with, that they are not."""
+    given = content.given
+    apart = given.data.is_binary or (given.origin.average == "macro" and given.origin.per_label)
+    if content.diagnosis is None or (apart and given.tuned_here and given.origin.guard is None):
+        return ""
+    return (
+        "Flooding is said of these thresholds; everything else of each label's scores here, with "
+        "the threshold that would be best for it alone."
     )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from halfmax import _inputs
+from halfmax._errors import spell_out
 from halfmax._files import check_writable, whole_file
 from halfmax._inputs import LabelledScores
 from halfmax._options import check_guard, match_labels
@@ -17,9 +18,9 @@ from halfmax.assessment import Assessment
 from halfmax.choosing import count_at
 from halfmax.decision import Decision
 from halfmax.diagnosis import Diagnosis
-from halfmax.metrics import Metric, Objective, find_metric
+from halfmax.metrics import PRECISION, RECALL, Metric, Objective, confusion, find_metric
 from halfmax.origin import Origin
-from halfmax.report.content import Given, gather
+from halfmax.report.content import Given, gather, names_of
 from halfmax.report.page import NEEDED, page_of
 from halfmax.thresholds import Thresholds
 
@@ -51,17 +52,17 @@ def write_report(
     what = y_true, y_score, sample_weight, labels, metric, progress
     data, origin, tuned_here = _data_of(thresholds, *what)
     given = Given(thresholds, data, origin, tuned_here, assessment, diagnosis, decision)
-    _check_sizes(given)
+    _check_about(given)
     page = page_of(gather(given, how), title or _title(thresholds))
     with whole_file(path, overwrite) as part:
-        part.write_text(page, "utf-8")
+        part.write_bytes(page.encode("utf-8", "replace"))  # half of a surrogate pair is no text
     return Path(path)
 
 
 def _title(thresholds: Thresholds) -> str:
     size = len(thresholds.thresholds)
-    what = "one classifier" if thresholds.average == "binary" else f"{size:,} labels"
-    return f"Thresholds for {what}"
+    labels = "1 label" if size == 1 else f"{size:,} labels"
+    return f"Thresholds for {'one classifier' if thresholds.average == 'binary' else labels}"
 
 
 def _data_of(
@@ -74,21 +75,28 @@ def _data_of(
     progress: Wanted,
 ) -> tuple[LabelledScores, Origin, bool]:
     """The data to report on, how they were tuned, and whether it was on these data."""
-    if (y_true is None) != (y_score is None):
-        missing = "y_true" if y_true is None else "y_score"
-        raise ValueError(f"y_true and y_score go together; {missing} is missing")
+    if y_true is not None and y_score is not None:
+        data = _inputs.read_labelled(y_true, y_score, sample_weight, labels)
+        data = _in_order(thresholds, data)
+        return data, _origin_of(thresholds, data, metric), _is_tuned_on(thresholds, data)
+    rest = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
+    alone = [name for name, value in (rest | {"labels": labels}).items() if value is not None]
+    if alone:
+        raise ValueError(f"y_true and y_score must be given beside {spell_out(alone)}")
     origin = thresholds._origin
-    if y_true is None:
-        if origin is None:
-            raise ValueError(
-                "these thresholds do not know the data that they were tuned on (they were loaded "
-                "from a file, say): give y_true and y_score, the same or new ones"
-            )
-        return origin.load(progress), origin, True
-    data = _inputs.read_labelled(y_true, y_score, sample_weight, labels)
-    data = _in_order(thresholds, data)
-    origin = _origin_of(thresholds, data, metric)
-    return data, origin, _is_tuned_on(thresholds, data)
+    if origin is None:
+        raise ValueError(
+            "these thresholds do not know the data that they were tuned on (they were loaded "
+            "from a file, say): give y_true and y_score, the same or new ones"
+        )
+    _metric_of(thresholds, metric)
+    data = origin.load(progress)
+    if not _is_tuned_on(thresholds, data):
+        raise ValueError(
+            "the data that the thresholds were tuned on have changed since then: give y_true and "
+            "y_score"
+        )
+    return data, origin, True
 
 
 def _in_order(thresholds: Thresholds, data: LabelledScores) -> LabelledScores:
@@ -102,7 +110,7 @@ def _in_order(thresholds: Thresholds, data: LabelledScores) -> LabelledScores:
         order = match_labels(data.labels, thresholds.labels, "y_score", "the thresholds")
         if order == list(range(size)):
             return data
-        truth, scores = data.truth[:, order], data.scores[:, order]
+        truth, scores = (_columns(part, order) for part in (data.truth, data.scores))
         return data._replace(truth=truth, scores=scores, labels=thresholds.labels)
     if data.n_labels != size:
         raise ValueError(
@@ -111,29 +119,53 @@ def _in_order(thresholds: Thresholds, data: LabelledScores) -> LabelledScores:
     return data
 
 
+def _columns(matrix: Any, order: list[int]) -> Any:
+    """Columns in another order; rows of a sparse matrix stay sorted, as kernels need them."""
+    found = matrix[:, order]
+    if not isinstance(found, np.ndarray):
+        found.sort_indices()
+    return found
+
+
 def _origin_of(thresholds: Thresholds, data: LabelledScores, metric: str | Metric | None) -> Origin:
     """How thresholds were tuned, as far as they tell themselves."""
-    try:
-        found = find_metric(thresholds.metric if metric is None else metric)
-    except ValueError:
-        raise ValueError(
-            f"the metric {thresholds.metric!r} is not known by name: give it as metric=..."
-        ) from None
     known = thresholds._origin
-    objective = Objective(found, thresholds.zero_division)
-    if known is not None and metric is None:
+    objective = Objective(_metric_of(thresholds, metric), thresholds.zero_division)
+    if known is not None:
         objective = known.objective
     average = "macro" if thresholds.average == "binary" else thresholds.average
     guard = check_guard(thresholds.guard)
     return Origin(lambda *_: data, average, not thresholds.shared, objective, guard)
 
 
+def _metric_of(thresholds: Thresholds, metric: str | Metric | None) -> Metric:
+    """The metric that the thresholds maximise, by its name, or as it is given."""
+    if metric is None and thresholds._origin is not None:
+        return thresholds._origin.objective.metric
+    try:
+        found = find_metric(thresholds.metric if metric is None else metric)
+    except ValueError:
+        found = None
+    if found is None or found.name != thresholds.metric:
+        raise ValueError(
+            f"metric must be the {thresholds.metric!r} that these thresholds maximise; got "
+            f"{metric!r}"
+        )
+    return found
+
+
 def _is_tuned_on(thresholds: Thresholds, data: LabelledScores) -> bool:
     """Whether the thresholds count on these data what they counted when they were tuned."""
-    found = count_at(data, thresholds.thresholds)
-    return np.array_equal(found.positives, thresholds.support) and np.array_equal(
-        found.predicted, thresholds.predicted
+    counts = count_at(data, thresholds.thresholds).counts
+    parts = confusion(*counts)
+    zero = thresholds.zero_division
+    pairs = (
+        (counts[2], thresholds.support),
+        (counts[1], thresholds.predicted),
+        (PRECISION(*parts, zero_division=zero), thresholds.precision),
+        (RECALL(*parts, zero_division=zero), thresholds.recall),
     )
+    return all(np.allclose(a, b, rtol=1e-9, atol=0.0, equal_nan=True) for a, b in pairs)
 
 
 def _check_kinds(assessment: Any, diagnosis: Any, decision: Any, title: Any) -> None:
@@ -152,14 +184,18 @@ def _check_kinds(assessment: Any, diagnosis: Any, decision: Any, title: Any) -> 
         raise TypeError(f"title must be words; got {title!r:.60}")
 
 
-def _check_sizes(given: Given) -> None:
-    size = given.data.n_labels
-    for name, found in (("assessment", given.assessment), ("diagnosis", given.diagnosis)):
-        if isinstance(found, Assessment):
-            got = len(found.label_expected_scores)
-        elif isinstance(found, Diagnosis):
-            got = len(found.labels)
-        else:
-            continue
-        if got != size:
-            raise ValueError(f"{name} must be of the same {size:,} labels; got one of {got:,}")
+def _check_about(given: Given) -> None:
+    """Refuse what was found of other thresholds, or of other labels."""
+    tuned, assessed, found = given.thresholds, given.assessment, given.diagnosis
+    if isinstance(assessed, Assessment):
+        if not given.tuned_here:
+            raise ValueError(
+                "assessment tells what new data will show, and these are new data, which are "
+                "measured themselves: leave it out"
+            )
+        if not np.array_equal(assessed.thresholds.thresholds, tuned.thresholds):
+            raise ValueError("assessment must be of the same thresholds; it is of others")
+    if isinstance(found, Diagnosis) and not any(
+        set(found.labels) == set(names) for names in names_of(given)
+    ):
+        raise ValueError(f"diagnosis must be of the same {len(tuned.thresholds):,} labels")

@@ -7,7 +7,8 @@ const POOLED = -1;
 const NOBODY = -1;
 
 // Numbers as people read them; the exact one stays beside it.
-const count = (x) => (x === null ? "–" : x.toLocaleString("en", { maximumFractionDigits: 2 }));
+const count = (x) => (x === null ? "–"
+  : x.toLocaleString("en", Number.isInteger(x) ? {} : { maximumSignificantDigits: 6 }));
 const ratio = (x) => (x === null ? "–" : x.toFixed(4));
 const short = (x) => (x === null ? "nobody" : Number(x.toPrecision(6)).toString());
 const digits = (x) => Number(x.toPrecision(4)).toString();
@@ -75,6 +76,8 @@ function curveData() {
     return [[stairs.what ?? page.metric.name, found.score], ["precision", found.precision], ["recall", found.recall]]
       .map(([what, value]) => ({ threshold, what, value }));
   });
+  const few = stairs.threshold.length <= 100;
+  const dots = curve.filter(({ threshold }) => few || threshold === stairs.threshold[stairs.rules[0].step]);
   const known = stairs.rules.filter((rule) => rule.step !== NOBODY);
   const marks = known.map((rule) => ({ threshold: stairs.threshold[rule.step], name: rule.name }));
   if (stairs.half_max !== null) marks.push({ threshold: stairs.half_max, name: page.half_max });
@@ -85,7 +88,7 @@ function curveData() {
     Object.assign(mark, { place: 14 * i + 8, side: along(mark.threshold) < middle ? "left" : "right" });
   });
   const band = [{ threshold: stairs.low ?? top, high: stairs.high ?? top }];
-  return { curve, marks, band, now: now() };
+  return { curve, dots: dots.length ? dots : curve.slice(0, 3), marks, band, now: now() };
 }
 // Where nobody is predicted there is no line; it stands unseen at the highest threshold.
 const now = () => (state.step === NOBODY ? [{ threshold: stairs.threshold[0], seen: 0 }]
@@ -198,7 +201,7 @@ at("pick")?.addEventListener("input", ({ target }) => {
     return option;
   }));
   const place = page.names.indexOf(target.value);
-  if (place >= 0) location.hash = `label=${place}`;
+  if (target.value && place >= 0) location.hash = `label=${place}`;
 });
 
 // The address says what is open, so that links and the way back work.
@@ -218,6 +221,9 @@ function follow() {
   return stairs && location.hash ? undefined : open(page.first);
 }
 window.addEventListener("hashchange", follow);
+document.addEventListener("click", ({ target }) => { // a link to what is open already changes no address
+  if (target.closest("a")?.getAttribute("href") === location.hash) follow();
+});
 
 const findingsOf = (j) => page.findings.filter((_, i) => page.labels.found[j] & (1 << i)).join(", ");
 function labelRow(j) {
@@ -235,10 +241,12 @@ function labelRow(j) {
 
 // Cells are text; what a spreadsheet would take for a formula is marked as text in the export.
 const plain = DataTable.render.text().display;
-const harmless = (text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+const harmless = (text) => (/^\s*[=+\-@＝＋－＠]|^[\t\r\n]/.test(text) ? `'${text}` : text);
 const words = (data, type) => (type === "display" ? plain(data) : type === "export" ? harmless(data) : data);
-const number = (show) => (data, type) => (type === "display" ? show(data)
-  : type === "export" ? data ?? "" : data ?? Number.POSITIVE_INFINITY);
+const number = (show, none = "") => (data, type) => (type === "display" ? show(data)
+  : type === "export" ? data ?? none : data ?? Number.POSITIVE_INFINITY);
+const threshold = number((x) => (x === null ? "nobody" : digits(x)), "inf");
+const unknown = number((x) => (x === null ? "–" : digits(x)));
 const link = (data, type, row) => (type === "display"
   ? `<a href="#label=${row.j}">${plain(data)}</a>` : words(data, type));
 function table(id, data, columns, file) {
@@ -260,15 +268,15 @@ const rows = page.names.map((_, j) => labelRow(j));
 if (at("labels-table")) {
   const columns = [
     { title: "label", data: "name", render: link },
-    { title: "threshold", data: "threshold", render: number((x) => (x === null ? "nobody" : digits(x))) },
+    { title: "threshold", data: "threshold", render: threshold },
     { title: page.metric.name, data: "score", render: number(ratio) },
     { title: "expected", data: "expected", render: number(ratio) },
     { title: "precision", data: "precision", render: number(ratio) },
     { title: "recall", data: "recall", render: number(ratio) },
     { title: "positives", data: "support", render: number(count) },
     { title: "predicted", data: "predicted", render: number(count) },
-    { title: "low", data: "low", render: number((x) => (x === null ? "–" : digits(x))) },
-    { title: "high", data: "high", render: number((x) => (x === null ? "–" : digits(x))) },
+    { title: "low", data: "low", render: unknown },
+    { title: "high", data: "high", render: (data, type, row) => (row.low === null ? unknown : threshold)(data, type) },
     { title: "findings", data: "findings", render: words },
   ];
   const labels = table("labels-table", rows, columns, "labels");
@@ -284,7 +292,7 @@ if (page.decision) {
   const names = Object.keys(page.decision);
   const batches = page.decision[names[0]].map((_, i) => names.map((name) => page.decision[name][i]));
   const isText = (i) => typeof batches[0]?.[i] === "string";
-  const columns = names.map((title, i) => ({ title, render: isText(i) ? words : number((x) => (x === null ? "nobody" : digits(x))) }));
+  const columns = names.map((title, i) => ({ title, render: isText(i) ? words : threshold }));
   table("decision-table", batches, columns, "decision");
 }
 
@@ -293,10 +301,13 @@ const paint = () => document.documentElement.classList.toggle("dark", dark.match
 dark.addEventListener("change", paint);
 paint();
 
-const actions = { export: true, source: false, compiled: false, editor: false };
 async function embed(id, spec, datasets) {
+  if (datasets?.labels?.length === 0) {
+    at(`chart-${id}`).textContent = "No label has a place in this picture.";
+    return;
+  }
   const whole = { ...spec, datasets: { ...spec.datasets, ...datasets } };
-  const { view } = await window.vegaEmbed(at(`chart-${id}`), whole, { renderer: "svg", actions });
+  const { view } = await window.vegaEmbed(at(`chart-${id}`), whole, { renderer: "svg", actions: false });
   views[id] = view;
   at(`chart-${id}`).querySelector("summary")?.setAttribute("aria-label", "Save this picture");
   view.addEventListener("click", (_, item) => {
