@@ -1,5 +1,7 @@
 """Reports as files: one that needs nothing else, written whole, and refused in clear words."""
 
+import copy
+import json
 import os
 import pickle
 import re
@@ -10,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from report_cases import CASES, FOWLKES, HOSTILE, NAMES, draw, hostile, many, one
+from scipy import sparse
 
 import halfmax as hm
 from halfmax.report import page, writing
@@ -345,3 +348,80 @@ def test_the_summary_says_what_score_says(path, average):
     assert f'id="score-here" data-value="{reached}"' in text
     usual = hm.score(case.y, case.predict(0.5), average=average)
     assert f"from {usual:.4f} at 0.5 to {reached:.4f}" in Seen(text).text
+
+
+def numbers_in(text):
+    return json.loads(re.search(r'id="numbers">(.*?)</script>', text, re.DOTALL)[1])
+
+
+@pytest.mark.parametrize("sparse_truth", [False, True])
+def test_sparse_columns_in_another_order_are_counted_alike(path, tmp_path, sparse_truth):
+    case, turned = many(), [3, 0, 5, 1, 4, 2]
+    y = sparse.csr_array(Y[:, turned]) if sparse_truth else Y[:, turned]
+    names = [NAMES[j] for j in turned]
+    s = sparse.csr_array(S[:, turned])
+    text = written(loaded(case, path), path, y_true=y, y_score=s, labels=names)
+    assert numbers_in(text) == numbers_in(written(case, tmp_path / "again.html"))
+
+
+@pytest.mark.parametrize("how", [{"per_label": False}, {"guard": "smooth"}, {"average": "samples"}])
+def test_half_max_is_that_of_the_best_score(path, how):
+    best = hm.tune(Y, S).label_scores / 2
+    found = numbers_in(written(many(**how), path))["labels"]["half_max"]
+    assert found == pytest.approx(best, abs=1e-6)
+
+
+def test_findings_belong_to_their_labels_whoever_names_them(path):
+    found = hm.diagnose(Y, S, labels=NAMES, n_resamples=20)
+    unnamed = hm.tune(Y, S)
+    y, s = (pd.DataFrame(values, columns=NAMES) for values in (Y, S))
+    told = {"assessment": False, "n_resamples": 20}
+    codes = numbers_in(unnamed.report(path, y, s, **told).read_text("utf-8"))
+    names = dict(zip(found.labels, found.findings, strict=True))
+    wanted = [sum(1 << codes["findings"].index(one) for one in names[name]) for name in NAMES]
+    assert any(wanted)
+    assert codes["labels"]["found"] == wanted
+
+
+def test_data_that_changed_since_are_not_reported(path):
+    y, s = draw(seed=2)
+    tuned = hm.tune(y, s)
+    s[:] = s[::-1]
+    with pytest.raises(ValueError, match="the data that the thresholds were tuned on have changed"):
+        tuned.report(path, **QUICK)
+
+
+def test_as_many_hits_elsewhere_are_needed_to_be_the_same_rows(path):
+    y, s = np.array([1, 1, 0, 0] * 10), np.array([0.9, 0.8, 0.2, 0.1] * 10)
+    tuned = hm.tune(y, s)
+    swapped = np.array([1, 0, 1, 0] * 10)  # as many positives, as many predicted
+    assert hm.score(swapped, tuned.predict(s)) != tuned.score
+    text = Seen(tuned.report(path, swapped, s, **QUICK).read_text("utf-8")).text
+    assert "on rows not tuned on" in text
+
+
+def test_names_that_look_alike_can_be_told_apart(path):
+    tuned = hm.tune(Y[:, :3], S[:, :3], labels=[1, "1", " "])
+    assert numbers_in(tuned.report(path, **QUICK).read_text("utf-8"))["names"] == [
+        "1",
+        "'1'",
+        "' '",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"guard": "auto"}, "is at work already"),
+        ({"per_label": False}, "Tune one threshold for each label with guard='auto'"),
+        ({"min_precision": 0.1}, "a guard would look past the floors"),
+        ({}, "Tune with guard='auto'"),
+    ],
+)
+def test_remedies_are_such_as_can_be_done(path, how, words):
+    text = Seen(many(**how).tuned.report(path, assessment=False, n_resamples=5).read_text()).text
+    assert words in text
+
+
+def test_a_copy_still_knows_its_data(path):
+    assert copy.copy(many().tuned).report(path, **QUICK) == path
