@@ -13,14 +13,15 @@ NO_KERNELS := regions bad_regions curse figures reproduce cli diagnose curse_war
 	threshold_classifier bad_estimators estimator_checks expected_f_classifier examples \
 	cli_tables cli_wide cli_shell tables bad_tables table_files \
 	cli_mesh mesh_records bad_records mesh_generator mesh_study \
-	demo import threshold_scorer displays report report_browser
+	demo import threshold_scorer displays report report_browser cli_report guards
 # Spark and Dask are started once, and have processes of their own.
 ENGINES := tests/test_engines.py tests/test_engine_work.py
 WITHOUT_KERNELS := $(foreach name,$(NO_KERNELS),--ignore tests/test_$(name).py) \
 	$(foreach file,$(ENGINES),--ignore $(file))
 
-# A process for each core; the linear algebra of small models only loses by threads of its own.
-ALL_CORES := -n auto
+# A process for each core, groups of tests that share what is dear to make in one of them; the linear
+# algebra of small models only loses by threads of its own.
+ALL_CORES := -n auto --dist loadgroup
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 # A compiled kernel remembers the kernels it calls, also after these have changed.

@@ -222,6 +222,7 @@ def same(a, b):
     assert_array_equal(a.resampled_scores, b.resampled_scores)
 
 
+@at_most(40)
 @given(one_classifier(kinds=UNWEIGHTED), metrics, st.sampled_from([0.0, 1.0]))
 def test_one_classifier_of_every_awkward_kind(case, metric, zero_division):
     a = hm.assess(case.y, case.s, metric, n_resamples=9, zero_division=zero_division)
@@ -230,9 +231,10 @@ def test_one_classifier_of_every_awkward_kind(case, metric, zero_division):
     assert (a.thresholds.threshold, a.score) == (tuned.threshold, tuned.score)
 
 
+@compiled
 @pytest.mark.parametrize("per_label", [True, False])
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
-@at_most(25)
+@at_most(12)
 @given(many_labels(kinds=UNWEIGHTED), metrics, forms)
 def test_many_labels_of_every_awkward_kind(average, per_label, case, metric, form):
     options = {"metric": metric, "average": average, "per_label": per_label, "n_resamples": 5}
@@ -521,6 +523,7 @@ def test_weights_as_given_matter_to_a_metric_that_is_no_ratio():
     assert_allclose(threes.score_interval, 3 * np.array(ones.score_interval))
 
 
+@compiled
 @pytest.mark.parametrize("guard", [None, "auto", "never"])
 @pytest.mark.parametrize("average", AVERAGES)
 def test_rows_of_weight_zero_do_nothing(average, guard):
@@ -532,6 +535,7 @@ def test_rows_of_weight_zero_do_nothing(average, guard):
     same(a, hm.assess(y, s, sample_weight=weights, **options))
 
 
+@at_most(25)
 @given(one_classifier(), metrics, st.sampled_from([None, *GUARDS]), st.sampled_from([0.0, 1.0]))
 def test_one_classifier_weighted_and_guarded(case, metric, guard, zero_division):
     options = {"sample_weight": case.w, "guard": guard, "zero_division": zero_division}
@@ -542,6 +546,7 @@ def test_one_classifier_weighted_and_guarded(case, metric, guard, zero_division)
     assert (a.thresholds.threshold, a.score) == (tuned.threshold, tuned.score)
 
 
+@compiled
 @pytest.mark.parametrize("guard", [None, *GUARDS])
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
 @at_most(8)
@@ -558,14 +563,16 @@ def test_many_labels_weighted_and_guarded(average, guard, case, metric, form):
     assert_array_equal(a.thresholds.thresholds, hm.tune(case.y, case.s, **options).thresholds)
 
 
+@compiled
 @given(many_labels(), metrics)
-@at_most(15)
+@at_most(8)
 def test_one_weighted_threshold_for_all(case, metric):
     for average in ("macro", "micro", "samples"):
         options = {"average": average, "per_label": False, "sample_weight": case.w}
         check(hm.assess(case.y, case.s, metric, n_resamples=3, **options), 3)
 
 
+@compiled
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
 def test_guarded_and_weighted_answers_do_not_depend_on_threads(monkeypatch, average):
     y, s = some_labels(average, n=40)
@@ -607,6 +614,7 @@ def test_a_guard_tunes_thirty_times_at_most():
     assert told[-1] == (30, 30)
 
 
+@compiled
 @pytest.mark.parametrize("guard", [None, "auto"])
 def test_data_past_the_gate_are_tuned_and_assessed_alike(guard):
     y, s = some_labels("macro", n=40, n_labels=3)

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections import Counter
+from functools import cache
 from importlib.resources import files
 from itertools import chain
 from typing import Any
@@ -171,7 +172,9 @@ def _data_tables() -> str:
     return f"data:text/javascript;base64,{b64encode(_of_itables('dt_bundle.js').encode()).decode()}"
 
 
+@cache
 def _vega() -> str:
+    """What draws, which takes a second or two to bundle."""
     import vl_convert
 
     bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
