@@ -19,9 +19,9 @@ ENGINES := tests/test_engines.py tests/test_engine_work.py
 WITHOUT_KERNELS := $(foreach name,$(NO_KERNELS),--ignore tests/test_$(name).py) \
 	$(foreach file,$(ENGINES),--ignore $(file))
 
-# A process for each core, groups of tests that share what is dear to make in one of them; the linear
-# algebra of small models only loses by threads of its own.
-ALL_CORES := -n auto --dist loadgroup
+# A process for each core, which takes over tests of another that is not done; the linear algebra of
+# small models only loses by threads of its own.
+ALL_CORES := -n auto --dist worksteal
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 # A compiled kernel remembers the kernels it calls, also after these have changed.
@@ -37,17 +37,19 @@ setup: $(INSTALLED) ## create .venv and install halfmax with its pinned dependen
 
 tools: $(TOOLS) ## the same with all that tests need, Spark and Dask too
 
-$(INSTALLED): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-		|| { echo "halfmax needs Python 3.11 or later; set PYTHON=/path/to/python3.12, for example"; exit 1; }
-	@test -x $(RUN)/python || $(PYTHON) -m venv $(VENV) \
-		|| { rm -rf $(VENV); echo "python3 cannot create environments: install Debian's python3-venv"; exit 1; }
+$(INSTALLED): pyproject.toml constraints.txt | $(RUN)/python
 	$(INSTALL) '.[report]'
 	@touch $(INSTALLED)
 
-$(TOOLS): $(INSTALLED)
+$(TOOLS): pyproject.toml constraints.txt | $(RUN)/python
 	$(INSTALL) '.[test]'
-	@touch $(TOOLS)
+	@touch $(INSTALLED) $(TOOLS)
+
+$(RUN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "halfmax needs Python 3.11 or later; set PYTHON=/path/to/python3.12, for example"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) \
+		|| { rm -rf $(VENV); echo "python3 cannot create environments: install Debian's python3-venv"; exit 1; }
 
 demo: setup ## tune a binary and a multilabel classifier on built-in data; writes demo.html
 	@$(RUN)/halfmax demo --report demo.html --force

@@ -25,8 +25,6 @@ from halfmax.studies.curse_law import chance_below, turning_base_rate
 from halfmax.winners_curse import simulate_winners_curse
 from tests.strategies import compiled
 
-pytestmark = pytest.mark.xdist_group("claims")
-
 COMMITTED = json.loads(Path(claims_curse.__file__).with_name("expected.json").read_text())
 
 

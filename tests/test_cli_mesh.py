@@ -24,8 +24,6 @@ from halfmax.mesh.settings import PENALTIES, Settings
 from halfmax.mesh.tagger import RULES, Tagger
 from halfmax.studies.mesh import study
 
-pytestmark = pytest.mark.xdist_group("cli_mesh")
-
 RECORDS, TERMS, WORDS = 120, 40, 600
 SMALL = ["--records", RECORDS, "--terms", TERMS, "--words", WORDS]
 RANK = ["--rank", 10]  # which is fast

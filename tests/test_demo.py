@@ -7,8 +7,6 @@ import pytest
 
 from halfmax import _jit, demo
 
-pytestmark = pytest.mark.xdist_group("demo")
-
 
 @pytest.fixture(scope="module")
 def printed():

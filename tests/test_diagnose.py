@@ -18,8 +18,6 @@ from strategies import compiled, many_labels, to_sparse
 
 import halfmax as hm
 
-pytestmark = pytest.mark.xdist_group("diagnose")
-
 FINDINGS = (
     "uninformative",
     "flooding",

@@ -14,8 +14,6 @@ from halfmax import _style
 from halfmax.studies import drawing, figure_data, figures
 from halfmax.studies.curse import Curse, Plane
 
-pytestmark = pytest.mark.xdist_group("figures")
-
 RATES = (1e-6, 1e-3, 0.5)
 KEYS = [
     "f1-concave-in-tp",

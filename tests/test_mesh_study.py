@@ -28,8 +28,6 @@ from halfmax.studies.mesh.reporting import reproduce_mesh
 from halfmax.studies.mesh.sheets import Sheet, sheets
 from halfmax.studies.mesh.terms import rank_terms
 
-pytestmark = pytest.mark.xdist_group("mesh_study")
-
 BESIDE_THE_PROJECT = Path(__file__).parents[2] / "shared" / "data"
 MEDLINE = Path(os.environ.get("HALFMAX_DATA", BESIDE_THE_PROJECT)) / "medline"
 real = pytest.mark.skipif(not MEDLINE.is_dir(), reason=f"there are no MEDLINE records in {MEDLINE}")

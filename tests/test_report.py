@@ -425,3 +425,19 @@ def test_remedies_are_such_as_can_be_done(path, how, words):
 
 def test_a_copy_still_knows_its_data(path):
     assert copy.copy(many().tuned).report(path, **QUICK) == path
+
+
+def test_very_many_scores_are_spared_what_looks_at_whole_rows(path, tmp_path, monkeypatch):
+    from halfmax.report import content, pooled, rules
+
+    whole = numbers_in(written(many(), path))
+    for room in (content, rules):
+        monkeypatch.setattr(room, "MANY", 0)
+    monkeypatch.setattr(pooled, "_MOST_SCORES", 10)  # a row at a time
+    spared = numbers_in(written(many(), tmp_path / "spared.html"))
+    assert [rule["key"] for rule in whole["rules"]] == ["tuned", "usual", "micro", "samples"]
+    assert [rule["key"] for rule in spared["rules"]] == ["tuned", "usual", "micro"]
+    assert spared["pooled"]["best"] == {"micro": whole["pooled"]["best"]["micro"]}
+    at = dict(zip(whole["pooled"]["threshold"], whole["pooled"]["scores"]["samples"], strict=True))
+    found = zip(spared["pooled"]["threshold"], spared["pooled"]["scores"]["samples"], strict=True)
+    assert all(score == at[threshold] for threshold, score in found)

@@ -12,8 +12,6 @@ from halfmax.studies import reproduce as study
 from halfmax.studies.curse import simulate_curse, simulate_plane
 from halfmax.studies.reproduce import reproduce
 
-pytestmark = pytest.mark.xdist_group("reproduce")
-
 RUNS = 300
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._inputs import LabelledScores
+from halfmax._options import AVERAGES
 from halfmax._progress import Progress
 from halfmax.assessing import How
 from halfmax.assessment import Assessment
@@ -19,7 +20,7 @@ from halfmax.origin import Origin
 from halfmax.report import honesty
 from halfmax.report.examples import Example, some_rows
 from halfmax.report.pooled import Pooled, pool
-from halfmax.report.rules import Rule, find_rules
+from halfmax.report.rules import MANY, Rule, find_rules
 from halfmax.report.steps import Steps, count_steps
 from halfmax.staircase import Staircase
 from halfmax.thresholds import Thresholds
@@ -145,9 +146,11 @@ def _diagnosis(given: Given, assessment: Assessment | None, how: How) -> Diagnos
 
 
 def _best_shared(data: LabelledScores, objective: Objective) -> dict[str, float]:
+    """The best threshold for all labels, by average; of very many scores for pooled counts only."""
+    averages = AVERAGES if data.scores.size <= MANY else ("micro",)
     return {
         average: float(choose(data, average, False, objective).thresholds[0])
-        for average in ("macro", "micro", "samples")
+        for average in averages
     }
 
 

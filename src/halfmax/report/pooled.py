@@ -16,6 +16,7 @@ Array = npt.NDArray[Any]
 
 _THRESHOLDS = 160
 _MOST_CELLS = 1 << 24  # labels, or rows, times thresholds, counted at once
+_MOST_SCORES = 1 << 26  # of a dense matrix, turned at once
 
 
 class Pooled(NamedTuple):
@@ -70,7 +71,10 @@ def _count(data: LabelledScores, edges: Array) -> tuple[Array, ...]:
 
 def _over_rows(data: LabelledScores, objective: Objective, edges: Array) -> Array:
     """The mean over rows at each threshold; some rows at a time take the place of labels."""
-    parts = spans(data.n_rows, max(_MOST_CELLS // max(len(edges), 1), 1))
+    most = _MOST_CELLS // max(len(edges), 1)
+    if isinstance(data.scores, np.ndarray):
+        most = min(most, _MOST_SCORES // data.n_labels)
+    parts = spans(data.n_rows, max(most, 1))
     values = [objective(*_count(_turned(data, rows), edges)) for rows in parts]
     return np.array([mean_of_known(column, data.weights) for column in np.concatenate(values).T])
 

@@ -18,6 +18,7 @@ from halfmax.tuning import choose_with, refuse_what_cannot_be
 Array = npt.NDArray[Any]
 
 TUNED, USUAL = "tuned", "usual"
+MANY = 1 << 27  # scores; what looks at whole rows would take too much memory and time for more
 INSTEAD = {"macro": "macro", "micro": "micro", "samples": "per-instance"}  # words for averages
 
 
@@ -60,6 +61,8 @@ def _best(
     data: LabelledScores, average: str, objective: Objective, guard: Guard | None
 ) -> Array | None:
     """The best thresholds of each label for another average, unless these cannot be found."""
+    if average == "samples" and data.scores.size > MANY:
+        return None
     try:
         refuse_what_cannot_be(data.is_binary, average, True, objective, guard)
         return choose_with(data, average, True, objective, guard).thresholds
