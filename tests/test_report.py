@@ -441,3 +441,14 @@ def test_very_many_scores_are_spared_what_looks_at_whole_rows(path, tmp_path, mo
     at = dict(zip(whole["pooled"]["threshold"], whole["pooled"]["scores"]["samples"], strict=True))
     found = zip(spared["pooled"]["threshold"], spared["pooled"]["scores"]["samples"], strict=True)
     assert all(score == at[threshold] for threshold, score in found)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_every_label_of_every_case_is_counted(path, name):
+    case = CASES[name]()
+    labels = numbers_in(written(case, path))["labels"]
+    for j, threshold in enumerate(case.tuned.thresholds):
+        wanted = case.counts(None if threshold == np.inf else threshold, j)
+        assert labels["tp"][j] == wanted["tp"]
+        assert labels["predicted"][j] == wanted["predicted"]
+        assert labels["support"][j] == wanted["tp"] + wanted["fn"]
