@@ -222,7 +222,7 @@ def same(a, b):
     assert_array_equal(a.resampled_scores, b.resampled_scores)
 
 
-@at_most(40)
+@at_most(20)
 @given(one_classifier(kinds=UNWEIGHTED), metrics, st.sampled_from([0.0, 1.0]))
 def test_one_classifier_of_every_awkward_kind(case, metric, zero_division):
     a = hm.assess(case.y, case.s, metric, n_resamples=9, zero_division=zero_division)
@@ -234,7 +234,7 @@ def test_one_classifier_of_every_awkward_kind(case, metric, zero_division):
 @compiled
 @pytest.mark.parametrize("per_label", [True, False])
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
-@at_most(12)
+@at_most(6)
 @given(many_labels(kinds=UNWEIGHTED), metrics, forms)
 def test_many_labels_of_every_awkward_kind(average, per_label, case, metric, form):
     options = {"metric": metric, "average": average, "per_label": per_label, "n_resamples": 5}
@@ -535,7 +535,7 @@ def test_rows_of_weight_zero_do_nothing(average, guard):
     same(a, hm.assess(y, s, sample_weight=weights, **options))
 
 
-@at_most(25)
+@at_most(12)
 @given(one_classifier(), metrics, st.sampled_from([None, *GUARDS]), st.sampled_from([0.0, 1.0]))
 def test_one_classifier_weighted_and_guarded(case, metric, guard, zero_division):
     options = {"sample_weight": case.w, "guard": guard, "zero_division": zero_division}
@@ -549,7 +549,7 @@ def test_one_classifier_weighted_and_guarded(case, metric, guard, zero_division)
 @compiled
 @pytest.mark.parametrize("guard", [None, *GUARDS])
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
-@at_most(8)
+@at_most(5)
 @given(many_labels(), metrics, forms)
 def test_many_labels_weighted_and_guarded(average, guard, case, metric, form):
     if guard is not None and guard.startswith("fbr") and average != "macro":
@@ -565,7 +565,7 @@ def test_many_labels_weighted_and_guarded(average, guard, case, metric, form):
 
 @compiled
 @given(many_labels(), metrics)
-@at_most(8)
+@at_most(5)
 def test_one_weighted_threshold_for_all(case, metric):
     for average in ("macro", "micro", "samples"):
         options = {"average": average, "per_label": False, "sample_weight": case.w}
