@@ -129,11 +129,16 @@ def plain(name: Hashable, longest: int = _LONGEST_NAME) -> str:
     return text.replace("$", r"\$")
 
 
-def name_of(metric: str) -> str:
-    """How a metric is written on an axis."""
+def metric_name(metric: str) -> str:
+    """F1 rather than f1; a metric of the user's own as it is called."""
     if _beta(metric) is not None:
         return metric.upper()
-    return "Jaccard" if metric == JACCARD.name else plain(metric)
+    return "Jaccard" if metric == JACCARD.name else metric
+
+
+def name_of(metric: str) -> str:
+    """How a metric is written on an axis."""
+    return plain(metric_name(metric))
 
 
 def name_of_rule(metric: str) -> str:

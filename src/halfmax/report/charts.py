@@ -16,7 +16,8 @@ _BINS = 40
 
 def charts_of(content: Content) -> dict[str, Any]:
     """The pictures by the id of their place on the page."""
-    found = {"curve": curve(content, "linear"), "curve-log": curve(content, "log")}
+    whole = _whole(content)
+    found = {"curve": curve(whole, "linear"), "curve-log": curve(whole, "log")}
     if len(content.names) > 1:
         choice = content.tuned.choice
         if ((choice.predicted > 0) & (choice.positives > 0)).any():
@@ -24,18 +25,18 @@ def charts_of(content: Content) -> dict[str, Any]:
         if np.isfinite(content.half_max).any():
             found["half-max"] = half_max()
         if content.assessment is not None and content.given.tuned_here:
-            found["honest"] = honest(content)
+            found["honest"] = honest(whole)
     if content.assessment is not None and np.isfinite(content.assessment.resampled_scores).any():
         found["resampled"] = resampled(content)
     return {name: _finished(chart) for name, chart in found.items()}
 
 
-def curve(content: Content, scale: Literal["linear", "log"]) -> Any:
+def curve(whole: Any, scale: Literal["linear", "log"]) -> Any:
     """Score, precision and recall against the threshold; the page fills in one label's numbers."""
     import altair as alt
 
     x = alt.X("threshold:Q", title="threshold", scale=alt.Scale(type=scale, nice=False))
-    y = alt.Y("value:Q", title=None, scale=_whole(content))
+    y = alt.Y("value:Q", title=None, scale=whole)
     top = alt.Legend(orient="top", symbolType="stroke", symbolSize=400)
     colours, dashes = alt.Scale(range=_COLOURS), alt.Scale(range=_DASHES)
     what = alt.Color("what:N", title=None, scale=colours, sort=None, legend=top)
@@ -107,13 +108,13 @@ def half_max() -> Any:
     return alt.layer(line.encode(x, alt.Y("threshold:Q")), points).properties(height=340)
 
 
-def honest(content: Content) -> Any:
+def honest(whole: Any) -> Any:
     """What each label will show on new data, against what it shows here."""
     import altair as alt
 
     powers = alt.Axis(values=[0, *(10**power for power in range(10))], format="~s")
     x = alt.X("support:Q", title="positives", scale=alt.Scale(type="symlog"), axis=powers)
-    long = alt.Y("score:Q", title="score here, down to what is expected", scale=_whole(content))
+    long = alt.Y("score:Q", title="score here, down to what is expected", scale=whole)
     bars = alt.Chart(alt.NamedData("labels")).mark_rule(opacity=0.35, color=GREY)
     return alt.layer(bars.encode(x, long, y2="expected:Q"), _points(x, long)).properties(height=340)
 

@@ -8,14 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax.diagnosis import FINDINGS
-from halfmax.displays.base import name_of_rule
+from halfmax.displays.base import metric_name, name_of_rule
 from halfmax.metrics import PRECISION, RECALL, LinearFractional, Objective
 from halfmax.report.content import Content
-from halfmax.report.words import metric_name
+from halfmax.report.rules import INSTEAD
 from halfmax.table import Table
 
 Array = npt.NDArray[Any]
 
+MOST_ROWS = 30_000  # of a decision's table
 _DIGITS = 6  # of what is only looked at; counts and thresholds are exact
 
 
@@ -26,6 +27,7 @@ def numbers_of(content: Content) -> dict[str, Any]:
     return {
         "metric": _metric(objective),
         "average": given.thresholds.average,
+        "averages": INSTEAD,
         "total": _exact(stairs.total[:1])[0],
         "names": content.names,
         "first": int(np.argmax(stairs.positives)),
@@ -132,7 +134,7 @@ def _decision(content: Content) -> dict[str, Any] | None:
     decision = content.given.decision
     if decision is None:
         return None
-    table = columns_of(decision._plain_table(), MOST_ROWS)
+    table = _columns_of(decision._plain_table())
     if decision.labels is None and decision.average == "macro":
         table["label"] = _named(content.names, table["label"])
     return {name.replace("_", " "): column for name, column in table.items()}
@@ -143,15 +145,12 @@ def _named(names: list[str], places: list[Any]) -> list[Any]:
     return names if len(names) == len(places) else places
 
 
-MOST_ROWS = 30_000
-
-
-def columns_of(table: Table, most: int) -> dict[str, Any]:
+def _columns_of(table: Table) -> dict[str, Any]:
     """The first rows of a table, by column."""
     return {
-        name: _short(np.asarray(column)[:most])
+        name: _short(np.asarray(column)[:MOST_ROWS])
         if np.asarray(column).dtype.kind in "fiub"
-        else [str(value) for value in column[:most]]
+        else [str(value) for value in column[:MOST_ROWS]]
         for name, column in table.items()
     }
 

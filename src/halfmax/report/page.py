@@ -11,6 +11,7 @@ import numpy as np
 
 from halfmax._pages import fill_template
 from halfmax.diagnosis import FINDINGS
+from halfmax.displays.base import metric_name
 from halfmax.report import words
 from halfmax.report.charts import charts_of
 from halfmax.report.content import Content
@@ -70,7 +71,7 @@ def _said(
     return {
         "title": title,
         "headline": words.headline(content),
-        "metric": words.metric_name(given.thresholds.metric),
+        "metric": metric_name(given.thresholds.metric),
         "binary": given.data.is_binary,
         "tuned_here": given.tuned_here,
         "names": content.names,

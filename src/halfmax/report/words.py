@@ -6,8 +6,7 @@ import numpy as np
 
 from halfmax._pages import shown_ratio
 from halfmax.diagnosis import FINDINGS
-from halfmax.displays.base import name_of
-from halfmax.metrics import find_metric
+from halfmax.displays.base import metric_name
 from halfmax.report.content import Content
 from halfmax.report.rules import INSTEAD
 
@@ -23,15 +22,6 @@ class Advice(NamedTuple):
     remedy: str
     labels: list[int]  # places of the first few
     more: int
-
-
-def metric_name(name: str) -> str:
-    """F1 rather than f1; a metric of the user's own as it is called."""
-    try:
-        find_metric(name)
-    except ValueError:
-        return name
-    return name_of(name)
 
 
 def average_name(average: str) -> str:
@@ -110,8 +100,8 @@ def _of_optimism(content: Content) -> list[Advice]:
         Advice(
             "",
             f"These thresholds reach {score:.3f} on the rows they were tuned on, and "
-            f"{assessed.expected_score:.3f} is to be expected on new ones: they were chosen "
-            "because they looked best here.",
+            f"{assessed.expected_score:.3f} on others: they were chosen because they looked best "
+            "on the former.",
             _guard_remedy(content),
             [],
             0,
@@ -198,7 +188,7 @@ def nothing_found(content: Content) -> str:
     """Where there is no advice, how much that says."""
     if content.diagnosis is None:
         return "No label floods; the labels were not diagnosed further."
-    return "Nothing to report: every label is informative, steady and known from enough positives."
+    return "Nothing to report: informative, steady, and known from enough positives."
 
 
 def why_not_assessed(content: Content) -> str:

@@ -20,8 +20,7 @@ function write(id, value, shown) {
 // The counts of one threshold, and what they make.
 const weighted = (weights, counts) => weights.reduce((sum, w, i) => (w ? sum + w * counts[i] : sum), 0);
 function fraction(parts, counts) {
-  const below = weighted(parts[1], counts);
-  const found = weighted(parts[0], counts) / below;
+  const found = weighted(parts[0], counts) / weighted(parts[1], counts);
   return Number.isNaN(found) ? page.metric.zero : found;
 }
 function judge(tp, predicted, support, total, score) {
@@ -49,14 +48,13 @@ function stairsOf(j) {
 }
 function pooledStairs(average) {
   const pooled = page.pooled;
-  const words = { macro: "macro", micro: "micro", samples: "per-instance" };
   const step = (value) => (value === null ? NOBODY : pooled.threshold.findIndex((t) => t <= value));
   const rules = Object.entries(pooled.best).map(([key, value]) => (
-    { key, name: `best for ${words[key]}`, step: step(value) }
+    { key, name: `best for ${page.averages[key]}`, step: step(value) }
   ));
   rules.push({ key: "usual", name: `${pooled.usual} for all`, step: step(pooled.usual) });
   return {
-    ...pooled, name: "All labels, one threshold", what: `${words[average]} ${page.metric.name}`,
+    ...pooled, name: "All labels, one threshold", what: `${page.averages[average]} ${page.metric.name}`,
     scores: pooled.scores[average], nobody: pooled.nobody[average], rules, low: null, high: null, half_max: null,
   };
 }
