@@ -183,7 +183,8 @@ def _worth_of_nothing(p: Array, n_items: int, ratio: Ratio, zero_division: float
         total = np.zeros((2, 1))
         for i in range(p.size):
             add_exactly(total, 0, 1.0 - p[i])
-        return float(total[0, 0] + n_items - p.size) / n_items
+        impossible = n_items - p.size  # by itself, so that a small sum keeps its digits
+        return float(total[0, 0] + impossible) / n_items
     return zero_division * chance_of_none(p) if zero_division > 0.0 else 0.0
 
 
