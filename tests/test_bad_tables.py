@@ -323,7 +323,18 @@ BAD = [
         ValueError,
         r"leave it out",
     ),
-    ("n_instances beside guard", tune(n_instances=9, guard="auto"), ValueError, r"leave it out"),
+    (
+        "n_instances beside weights and guard",
+        tune(n_instances=9, weight="weight", guard="auto"),
+        ValueError,
+        r"leave it out",
+    ),
+    (
+        "too few instances for a guard",
+        tune(n_instances=1, guard="auto"),
+        ValueError,
+        r"n_instances must be the number of instances; the table alone has 2, and it is 1",
+    ),
     ("resamples", assess(n_resamples=0), ValueError, r"n_resamples"),
     (
         "unknown",
@@ -674,9 +685,18 @@ def test_files_of_a_folder_that_may_hold_rows_are_not_passed_over(tmp_path, name
 def test_true_negatives_are_counted_only_if_it_is_known_how_many_there_are():
     part = TABLE.slice(0, 3)
     message = r"'accuracy' counts true negatives, and labels have from 1 to 2 rows: .*n_instances"
+    check(tune(part, metric="accuracy", instance=None), ValueError, message)
+    assert tune(part, metric="accuracy", instance=None, n_instances=2)().score == 1.0
     for ask in (tune, assess):
-        check(ask(part, metric="accuracy"), ValueError, message)
-        assert ask(part, metric="accuracy", n_instances=2)().score == 1.0
-    check(tune(part, metric="accuracy", weight="weight"), ValueError, "every instance a row")
-    as_matrix = hm.tune_table(part, metric="accuracy", per_label=False)
-    assert as_matrix.score <= hm.tune_table(part, metric="accuracy", n_instances=2).score
+        assert ask(part, metric="accuracy")().score == 1.0
+    unknown = "the weights of 1 pairs .* are not known.*give every instance a row for every label"
+    check(tune(part, metric="accuracy", weight="weight"), ValueError, unknown)
+    message = "labels have from .* rows: give every instance a row for every label"
+    nameless = {"weight": "weight", "instance": None}
+    check(tune(part, metric="accuracy", **nameless), ValueError, message)
+
+
+def test_true_negatives_are_not_counted_where_pairs_stand_twice():
+    twice = pa.concat_tables([TABLE, TABLE])
+    how = {"metric": "accuracy", "check_duplicates": False}
+    check(tune(twice, **how), ValueError, "8 rows for 4 pairs.*keep one row for each pair")

@@ -104,6 +104,13 @@ def test_thresholds_are_those_of_arrays(shuffled, matrix, how):
     assert_same(hm.tune_table(shuffled, weight=weight, **options), matrix.tune(**how))
 
 
+def test_true_negatives_of_pairs_without_rows_are_counted(make, matrix):
+    table = matrix.table()
+    there = (table["score"].to_numpy() > -np.inf) | (table["truth"].to_numpy() == 1)
+    found = hm.tune_table(make(table.filter(pa.array(there))), metric="accuracy")
+    assert_same(found, matrix.tune(metric="accuracy"))
+
+
 def test_a_label_may_lie_in_one_partition(make):
     matrix = Matrix(names=[40, -3, 7, 1 << 40, 8, 9])
     by_label = np.argsort(np.array(matrix.names)[matrix.labels], kind="stable")

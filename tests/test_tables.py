@@ -34,7 +34,6 @@ from halfmax import _threads
 from halfmax.tables import scanning
 
 COLUMNS = ["thresholds", "label_scores", "precision", "recall", "support", "predicted"]
-EXACT = st.sampled_from([name for name in naive.WHOLE_RATIOS if name != "gain"])
 half = settings(max_examples=max(settings().max_examples // 2, 5))
 pytestmark = [
     pytest.mark.filterwarnings("ignore::halfmax.HalfmaxWarning"),
@@ -85,12 +84,11 @@ def test_missing_pairs_are_those_of_a_sparse_matrix(long, average, per_label, me
     assert_same(hm.tune_table(long.table, **options_of(long), **how), tune_arrays(long, **how))
 
 
-@half
-@given(long_tables(missing=True, kinds=("none",)), st.booleans())
-def test_missing_pairs_are_negatives_of_so_many_instances(long, per_label):
-    how = {"metric": "accuracy", "average": "micro", "per_label": per_label}
-    found = hm.tune_table(long.table, n_instances=len(long.instances), **how)
-    assert_same(found, tune_arrays(long, **how))
+@given(long_tables(missing=True, kinds=("none",)), averages, st.booleans(), st.booleans())
+def test_missing_pairs_are_negatives_of_all_instances(long, average, per_label, is_known):
+    how = {"metric": "accuracy", "average": average, "per_label": per_label}
+    number = len(long.instances) if is_known else None
+    assert_same(hm.tune_table(long.table, n_instances=number, **how), tune_arrays(long, **how))
 
 
 def is_complete(long):
@@ -98,7 +96,7 @@ def is_complete(long):
     return len(long.rows) == len(long.instances) * len(long.labels)
 
 
-@given(long_tables(missing=True), EXACT, zero_divisions, LIMITS)
+@given(long_tables(missing=True), metrics, zero_divisions, LIMITS)
 def test_every_label_gets_the_best_of_all_its_cuts(long, metric, zero_division, limits):
     assume(is_complete(long) or metric != "accuracy")
     with pytest.MonkeyPatch.context() as patch:
@@ -118,7 +116,7 @@ def test_every_label_gets_the_best_of_all_its_cuts(long, metric, zero_division, 
 
 
 @half
-@given(long_tables(missing=True), EXACT, zero_divisions)
+@given(long_tables(missing=True), metrics, zero_divisions)
 def test_one_threshold_is_the_best_cut_of_all_rows(long, metric, zero_division):
     assume(is_complete(long) or metric != "accuracy")
     how = {"metric": metric, "zero_division": zero_division, **options_of(long)}

@@ -25,7 +25,6 @@ from halfmax.tables.tuning import (
     choose_in_place,
     needs_rows,
     open_labelled,
-    refuse_n_instances,
     whole_matrix,
 )
 from halfmax.tables.work import KeepWhatCounts
@@ -78,8 +77,7 @@ def assess_table(
     opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)
     if _is_quick(opened, average, per_label, objective, wanted):
         return _assess_in_place(opened, average, objective, n_instances, how)
-    refuse_n_instances(n_instances)
-    data = whole_matrix(opened, progress)
+    data = whole_matrix(opened, progress, n_instances)
     return tune_and_assess(data, average, per_label, objective, wanted, how)
 
 

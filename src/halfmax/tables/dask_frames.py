@@ -67,6 +67,13 @@ class DaskTable:
         """The same table with all rows of equal value in `column` in the same partition."""
         return DaskTable(self.frame.shuffle(on=column))
 
+    def count_distinct(self, column: str) -> tuple[int, int]:
+        """The number of rows, and of distinct values in a column."""
+        import dask
+
+        rows, values = dask.compute(self.frame[column].size, self.frame[column].nunique())
+        return int(rows), int(values)
+
     def count_pairs(self, first: str, second: str) -> pa.Table:
         """Some pairs of values that stand in more than one row, if any: (first, second, count)."""
         import dask

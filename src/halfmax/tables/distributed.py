@@ -52,5 +52,8 @@ class Engine(Protocol):
     def together(self, column: str) -> "Engine":
         """The same table with all rows of equal value in `column` in the same partition."""
 
+    def count_distinct(self, column: str) -> tuple[int, int]:
+        """The number of rows, and of distinct values in a column."""
+
     def count_pairs(self, first: str, second: str) -> pa.Table:
         """Some pairs of values that stand in more than one row, if any: (first, second, count)."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from halfmax._inputs import LabelledScores, check_sum_of_weights
+from halfmax._options import check_whole
 from halfmax._progress import Progress, Wanted
 from halfmax._threads import map_blocks
 from halfmax.tables.codes import LabelCodes
@@ -16,7 +17,7 @@ from halfmax.tables.columns import id_type, plain_type
 from halfmax.tables.duplicates import refuse_duplicates
 from halfmax.tables.rows import Rows, plain
 from halfmax.tables.sources import Table
-from halfmax.tables.tally import NO_ROWS, as_integers
+from halfmax.tables.tally import NO_ROWS, NO_WEIGHTS, as_integers
 
 Array = npt.NDArray[Any]
 
@@ -117,8 +118,16 @@ def read_matrix(table: Table, progress: Wanted) -> LabelledScores:
 
 
 def of_instances(data: LabelledScores, n_instances: int) -> LabelledScores:
-    """The same with instances that have no row in the table: never true, and never predicted."""
-    more = max(n_instances - data.n_rows, 0)
+    """Add the instances that have no row in the table: never true, and never predicted."""
+    if data.weights is not None:
+        raise ValueError(NO_WEIGHTS)
+    n_instances = check_whole("n_instances", n_instances, 1)
+    if n_instances < data.n_rows:
+        raise ValueError(
+            f"n_instances must be the number of instances; the table alone has {data.n_rows:,}, "
+            f"and it is {n_instances:,}"
+        )
+    more = n_instances - data.n_rows
     if data.is_binary:
         false, never = np.zeros(more, np.uint8), np.full(more, -np.inf, data.scores.dtype)
         longer = np.append(data.truth, false), np.append(data.scores, never)

@@ -16,10 +16,11 @@ from halfmax.tables.dask_frames import DaskTable, is_dask
 from halfmax.tables.distributed import Engine
 from halfmax.tables.duplicates import Rising, refuse_duplicates
 from halfmax.tables.engine_scan import EngineScan
+from halfmax.tables.instances import count_instances
 from halfmax.tables.scanning import Scan
 from halfmax.tables.sources import Table, open_table
 from halfmax.tables.spark import SparkTable, is_spark
-from halfmax.tables.tally import Tally, as_integers, named_in_order
+from halfmax.tables.tally import Size, Tally, as_integers, named_in_order
 
 Array = npt.NDArray[Any]
 
@@ -96,6 +97,11 @@ class Passes:
         elif self._opened.refuse_duplicates:
             _refuse_pairs(place, self._opened.columns)
         return tally
+
+    def count_instances(self) -> Size | None:
+        """How many rows and instances there are; None if instances have no column of their own."""
+        columns = self._opened.columns
+        return None if columns.label is None else count_instances(self._opened.place, columns)
 
     def staircase(self, tally: Tally) -> Staircase:
         """Second pass: the staircase of each label, in the order of their names."""

@@ -61,6 +61,14 @@ class SparkTable:
         """The same table with all rows of equal value in `column` in the same partition."""
         return SparkTable(self.frame.repartition(_quoted(column)))
 
+    def count_distinct(self, column: str) -> tuple[int, int]:
+        """The number of rows, and of distinct values in a column."""
+        from pyspark.sql import functions
+
+        values = functions.count_distinct(functions.col(_quoted(column)))
+        found = _fetched(self.frame.agg(functions.count("*").alias("rows"), values.alias("values")))
+        return found["rows"][0].as_py(), found["values"][0].as_py()
+
     def count_pairs(self, first: str, second: str) -> pa.Table:
         """Some pairs of values that stand in more than one row, if any: (first, second, count)."""
         from pyspark.sql import functions

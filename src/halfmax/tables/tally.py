@@ -1,6 +1,6 @@
 """What the first pass over a table finds, and the staircase that the second makes of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ Array = npt.NDArray[Any]
 
 _MOST_DIGITS = 18  # of what is an integer of 64 bits in all cases
 _ROUNDING = 1e-9  # of sums of weights
+NO_WEIGHTS = "n_instances has no meaning beside weights: leave it out"
 NO_ROWS = "the table must have at least one row; it has none"
 
 
@@ -39,6 +40,13 @@ def join_entries(parts: Sequence[Entries]) -> Entries:
     return Entries(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
+class Size(NamedTuple):
+    """The number of rows of a table, and of distinct instances in them."""
+
+    rows: int
+    instances: int
+
+
 class Tally(NamedTuple):
     """The scores of positives, and how many rows each label has, or what they weigh."""
 
@@ -50,14 +58,22 @@ class Tally(NamedTuple):
     def weighted(self) -> bool:
         return bool(self.total.dtype.kind == "f")
 
-    def of_instances(self, n_instances: int | None, objective: Objective) -> "Tally":
-        """The same with pairs that are not in the table counted as negatives."""
+    def of_instances(
+        self,
+        n_instances: int | None,
+        objective: Objective,
+        count_instances: Callable[[], Size | None],
+    ) -> "Tally":
+        """Count pairs that are not in the table as negatives.
+
+        Only a metric that counts true negatives makes it count the instances, if nobody says how
+        many there are.
+        """
         if n_instances is None:
-            self._refuse_different_sizes(objective)
-            return self
+            return self._of_all_instances(objective, count_instances)
         n_instances = check_whole("n_instances", n_instances, 1)
         if self.weighted:
-            raise ValueError("n_instances has no meaning beside weights: leave it out")
+            raise ValueError(NO_WEIGHTS)
         if n_instances < (most := int(self.total.max())):
             raise ValueError(
                 f"n_instances must be the number of instances; one label alone has {most:,} rows, "
@@ -65,16 +81,44 @@ class Tally(NamedTuple):
             )
         return self._replace(total=np.full_like(self.total, n_instances))
 
+    def _of_all_instances(
+        self, objective: Objective, count_instances: Callable[[], Size | None]
+    ) -> "Tally":
+        if not _counts_negatives(objective):
+            return self
+        size = count_instances()
+        if size is None:
+            self._refuse_different_sizes(objective)
+            return self
+        pairs = size.instances * len(self.labels)
+        if size.rows > pairs:
+            raise ValueError(
+                f"metric {objective.metric.name!r} counts true negatives, and the table has "
+                f"{size.rows:,} rows for {pairs:,} pairs of an instance and a label: keep one row "
+                "for each pair"
+            )
+        if self.weighted and size.rows < pairs:
+            raise ValueError(
+                f"metric {objective.metric.name!r} counts true negatives, and the weights of "
+                f"{pairs - size.rows:,} pairs of an instance and a label are not known, because "
+                "the table has no rows for them: give every instance a row for every label"
+            )
+        if self.weighted:
+            return self
+        return self._replace(total=np.full_like(self.total, size.instances))
+
     def _refuse_different_sizes(self, objective: Objective) -> None:
         fewest, most = self.total.min(), self.total.max()
-        if most - fewest <= _ROUNDING * most or not _counts_negatives(objective):
+        if most - fewest <= _ROUNDING * most:
             return
-        remedy = "say with n_instances how many instances there are, so that pairs without a row"
+        remedy = (
+            "name the column of instances with instance=..., or pass their number as n_instances"
+        )
         if self.weighted:
-            remedy = "give every instance a row for every label, so that all of them"
+            remedy = "give every instance a row for every label"
         raise ValueError(
             f"metric {objective.metric.name!r} counts true negatives, and labels have from "
-            f"{fewest:,g} to {most:,g} rows: {remedy} count"
+            f"{fewest:,g} to {most:,g} rows: {remedy}"
         )
 
     def pooled(self) -> "Tally":

@@ -65,7 +65,9 @@ def tune_table(
     n_instances : int, optional
         A pair that is not in the table is a negative that is never predicted, as in a sparse
         matrix. Only metrics that count true negatives, such as accuracy, need to know how many
-        these are; where labels have different numbers of rows, they must be told.
+        such pairs there are. By default the instances in the table are counted, which takes one
+        more pass over their column. Pass the number if other instances have no rows at all, or if
+        there is no column of instances.
     check_duplicates : bool, optional
         Whether a pair in two rows is an error. By default it is where there is a column of
         instances, but not in Spark and Dask, where to find out would shuffle the whole table.
@@ -95,8 +97,7 @@ def tune_table(
     opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)
     if not needs_rows(label, average, per_label, wanted):
         return _tune_in_place(opened, average, per_label, objective, n_instances, progress)
-    refuse_n_instances(n_instances)
-    data = whole_matrix(opened, progress)
+    data = whole_matrix(opened, progress, n_instances)
     return tuning.tune_checked(data, average, per_label, objective, wanted)
 
 
@@ -126,14 +127,6 @@ def open_labelled(
     return open_source(source, columns, check_duplicates)
 
 
-def refuse_n_instances(n_instances: int | None) -> None:
-    """A matrix has its rows."""
-    if n_instances is not None:
-        raise ValueError(
-            "n_instances is for macro and micro averages without guard or weights; leave it out"
-        )
-
-
 def needs_rows(label: str | None, average: str, per_label: bool, guard: Guard | None) -> bool:
     """Whether counts of the single labels do not tell everything."""
     if guard is not None:
@@ -158,12 +151,15 @@ def check_whole_rows(opened: Opened) -> Table:
     return opened.place
 
 
-def whole_matrix(opened: Opened, progress: Wanted) -> LabelledScores:
+def whole_matrix(
+    opened: Opened, progress: Wanted, n_instances: int | None = None
+) -> LabelledScores:
     """All rows as a sparse matrix; of an engine's table that would be too much."""
     table = check_whole_rows(opened)
     if opened.columns.label is None and opened.refuse_duplicates:  # a matrix finds its own
         refuse_duplicates(table)
-    return read_matrix(table, progress)
+    data = read_matrix(table, progress)
+    return data if n_instances is None else of_instances(data, n_instances)
 
 
 def _tune_in_place(
@@ -197,7 +193,7 @@ def choose_in_place(
     one_classifier = opened.columns.label is None
     with Passes(opened, progress, 2 if per_label or one_classifier else 3) as passes:
         tally = passes.collect()
-        tally = tally.of_instances(n_instances, objective)
+        tally = tally.of_instances(n_instances, objective, passes.count_instances)
         if per_label or one_classifier:
             stairs = passes.staircase(tally)
             choice = choose_on(stairs, "macro" if one_classifier else average, objective)
@@ -208,8 +204,7 @@ def choose_in_place(
     kind = "binary" if one_classifier else average
 
     def load(progress: Wanted = None) -> LabelledScores:
-        data = whole_matrix(opened, progress)
-        return data if n_instances is None else of_instances(data, n_instances)
+        return whole_matrix(opened, progress, n_instances)
 
     origin = Origin(load, average, per_label, objective, None, at_hand=False)
     return choice, tuning.result_of_counts(

@@ -1,0 +1,41 @@
+"""How many instances a table has, which metrics that count true negatives need to know."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from halfmax._threads import map_blocks
+from halfmax.tables.columns import Columns
+from halfmax.tables.distributed import Engine
+from halfmax.tables.matrix import instance_type
+from halfmax.tables.rows import plain
+from halfmax.tables.sources import Table
+from halfmax.tables.tally import Size
+
+
+def count_instances(place: Table | Engine, columns: Columns) -> Size | None:
+    """Count a table's rows and instances; None if it has no column of instances."""
+    if columns.instance is None:
+        return None
+    if not isinstance(place, Table):
+        return Size(*place.count_distinct(columns.instance))
+    return _count_here(place)
+
+
+def _count_here(table: Table) -> Size:
+    kind = instance_type(table)
+    table = replace(table, columns=replace(table.columns, score=None, truth=None, weight=None))
+
+    def read(part: int) -> tuple[int, pa.Array]:
+        size, ids = 0, [pa.array([], kind)]
+        for rows in table.rows_of(part):
+            assert rows.instances is not None
+            ids.append(plain(rows.instances).cast(kind))
+            size += rows.size
+        return size, pa.concat_arrays(ids).unique()
+
+    rows, known = 0, pa.array([], kind)
+    for size, ids in map_blocks(read, range(len(table.parts))):
+        rows += size
+        known = pa.concat_arrays([known, ids]).unique()
+    return Size(rows, len(known))
