@@ -18,7 +18,6 @@ TIE = Fraction(1, 10**13)
 BLUR = Fraction(1, 10**322)  # a few of the smallest floats: no result is closer to 0 than that
 
 Law = dict[tuple[int, ...], Fraction]  # the probability of each label vector
-WHOLE_RATIOS = ("f1", "f0.5", "f2", "jaccard", "accuracy", "precision", "recall", "gain")
 
 
 class Best(NamedTuple):
@@ -87,10 +86,16 @@ def confusion(y: Any, predicted: Any, weights: Any = None) -> tuple[Fraction, ..
     return tp, fp, fn, tn
 
 
-def metric_value(name: str, tp: Any, fp: Any, fn: Any, tn: Any, zero_division: Any = 0) -> Any:
-    if name == "fowlkes-mallows":
-        below: Any = sqrt((tp + fp) * (tp + fn))
-        above: Any = float(tp)
+def metric_value(name: Any, tp: Any, fp: Any, fn: Any, tn: Any, zero_division: Any = 0) -> Any:
+    """The metric of that name, or the ratio of two sums of whole weights of the counts."""
+    if not isinstance(name, str):
+        above, below = (
+            sum(int(w) * count for w, count in zip(part, (tp, fp, fn, tn), strict=True))
+            for part in name.parts
+        )
+    elif name == "fowlkes-mallows":
+        below = sqrt((tp + fp) * (tp + fn))
+        above = float(tp)
     elif name == "gain":
         above, below = 4 * tp - fp, tp + fp + fn + tn
     elif name == "jaccard":
@@ -162,7 +167,7 @@ def keeps_floors(
 def ties_are_exact(metric: str, weights: Any) -> bool:
     """Counts that are whole numbers give the same float wherever two ratios are equal."""
     blurred = weights is not None and (np.asarray(weights) % 1 != 0).any()
-    return metric in WHOLE_RATIOS and not blurred
+    return metric != "fowlkes-mallows" and not blurred
 
 
 def pick(choices: list[tuple[Any, Any]], exact: bool) -> Best:

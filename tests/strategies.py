@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 LEVELS = (-np.inf, -1.0, -0.0, 0.0, 0.25, 0.5, 1.0)
-METRICS = ("f1", "f0.5", "f2", "f1.3", "jaccard", "accuracy", "precision", "recall")
+METRICS = ("f1", "f0.5", "f2", "f0.7", "f1.1", "jaccard", "accuracy", "precision", "recall")
 FLOATS = (np.float16, np.float32, np.float64)
 INTEGERS = (np.int8, np.int64, np.uint8)
 

@@ -4,7 +4,7 @@ from math import inf
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -201,6 +201,59 @@ def test_micro_keeps_two_floors_that_no_path_keeps():
     y, s = [[1, 1], [0, 0], [1, 0], [0, 1]], [[0.3, 0.1], [0.1, 0.4], [0.2, 0.4], [0.2, 0.4]]
     got = hm.tune(y, s, average="micro", min_precision=0.6, min_recall=0.6)
     assert got.thresholds.tolist() == [0.3, 0.1]
+
+
+weights_of_counts = st.tuples(*[st.integers(-2, 2)] * 4)
+
+
+@settings(more, suppress_health_check=[HealthCheck.filter_too_much])
+@given(
+    many_labels(most_rows=5, most_labels=2, kinds=("none", "whole")),
+    weights_of_counts,
+    weights_of_counts,
+    st.sampled_from([0.0, 0.5, 1.0]),
+)
+def test_micro_finds_the_best_of_any_monotone_ratio(case, numerator, denominator, zero_division):
+    ratio = hm.LinearFractional("ratio", numerator, denominator)
+    try:
+        got = tune(case, ratio, "micro", True, zero_division)
+    except ValueError as refused:
+        assume("'ratio'" not in str(refused))  # it is not monotone
+        raise
+    best = naive.best_micro_per_label(case.y, case.s, ratio, case.w, zero_division)
+    assert naive.same(got.score, best.score)
+
+
+NEGATED_JACCARD = hm.LinearFractional("j", (-1, 0, 0, 0), (-1, -1, -1, 0))
+
+
+def test_a_ratio_of_negative_sums_is_the_ratio_of_positive_ones():
+    y = [[1], [0], [0], [0], [0], [1]]
+    s = [[0.9], [0.7], [0.6], [0.5], [0.4], [0.1]]
+    for per_label in (True, False):
+        got = hm.tune(y, s, NEGATED_JACCARD, "micro", per_label)
+        assert (got.thresholds.tolist(), got.score) == ([0.9], 0.5)
+    draws = {"average": "micro", "n_resamples": 40}
+    expected = hm.assess(y, s, "jaccard", **draws)
+    found = hm.assess(y, s, NEGATED_JACCARD, **draws)
+    assert found.expected_score == expected.expected_score
+    assert found.threshold_interval[0].tolist() == expected.threshold_interval[0].tolist()
+
+
+def test_a_choice_that_is_0_over_0_may_be_the_best_of_a_micro_average():
+    # Everybody predicted is 0/0, which counts as 0; whatever else is predicted scores below.
+    missed = hm.LinearFractional("missed", (0, 0, -1, -1), (0, 0, 1, 2))
+    y, s = [[1, 1], [1, 1]], [[0.9, 0.8], [0.7, 0.6]]
+    got = hm.tune(y, s, missed, "micro")
+    assert got.score == 0.0
+    assert got.predicted.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_a_ratio_with_a_pole_is_refused(average):
+    pole = hm.LinearFractional("pole", (1, 0, 0, 0), (1, 0, 0, -1))
+    with pytest.raises(ValueError, match=r"'pole' must have a denominator of one sign; .* a pole"):
+        hm.tune([[1], [0], [0], [0]], [[0.9], [0.5], [0.4], [0.3]], pole, average)
 
 
 def test_micro_serves_ratios_that_are_undefined_for_everybody():

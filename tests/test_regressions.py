@@ -1,5 +1,6 @@
 import signal
 import threading
+from fractions import Fraction
 from math import inf
 
 import numba
@@ -113,6 +114,58 @@ def test_accuracy_of_a_million_equal_items_keeps_its_digits():
     assert abs(hm.decide(p, "accuracy").expected_score - 0.7) < 1e-15
     p[0] = 0.5 + 1e-6
     assert hm.decide(p, "accuracy").counts[0] == 1
+
+
+def test_accuracy_close_to_0_keeps_its_digits():
+    p = [0.9999998876915398, 0.9999999999999988]
+    exact = float(sum(1 - Fraction(x) for x in p) / 2)
+    assert hm.decide(p, "accuracy", max_k=0).expected_score == pytest.approx(exact, rel=1e-15)
+    assert hm.expected_curve(p, "accuracy")[0] == pytest.approx(exact, rel=1e-15)
+
+
+def tie_of(b2, tp, larger):
+    """Rows, scores and the two equally good thresholds of a label with as many positives as b2
+    has parts: F-beta is the same for `tp` hits at 0.9 as for `larger` at 0.6, and lower below.
+    """
+    positives = b2.denominator
+    few, many = (2 * hits - b2.numerator for hits in (tp, larger))
+    y, s = np.zeros(many + 50 * positives, int), np.full(many + 50 * positives, 0.1)
+    s[:few], s[few:many] = 0.9, 0.6
+    y[:tp] = y[few : few + larger - tp] = 1
+    y[len(y) - (positives - larger) :] = 1
+    return y, s
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+@pytest.mark.parametrize("beta", ["0.1", "0.3", "0.7", "0.9"])
+def test_the_highest_of_equal_thresholds_wins_whatever_beta(beta, average):
+    b2, metric = Fraction(beta) ** 2, f"f{beta}"
+    for tp in range(b2.numerator, b2.denominator - 1, 3):
+        y, s = tie_of(b2, tp, b2.denominator - 1)
+        assert hm.tune(y[:, None], s[:, None], metric, average).thresholds[0] == 0.9
+        assert hm.tune(y, s, metric).threshold == 0.9
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+@pytest.mark.parametrize("per_label", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_that_cannot_be_summed_exactly_do_not_hide_0_over_0(average, per_label, seed):
+    random = np.random.default_rng(seed)
+    y, s = np.ones(40, int), random.random(40).round(1)
+    how = {"sample_weight": random.integers(1, 30, 40) / 10, "zero_division": 0.5}
+    specificity = hm.LinearFractional("specificity", (0, 0, 0, 1), (0, 1, 0, 1))
+    assert hm.tune(y, s, specificity, **how).score == 0.5
+    got = hm.tune(y[:, None], s[:, None], specificity, average, per_label, **how)
+    assert got.score == 0.5
+    guess = (s > 0.4).astype(int)
+    assert hm.score(y, guess, specificity, **how) == 0.5
+    assert hm.score(y[:, None], guess[:, None], specificity, average, **how) == 0.5
+
+
+@pytest.mark.parametrize("floor", ["min_precision", "min_recall"])
+def test_a_floor_of_0_restricts_nothing(floor):
+    got = hm.tune([1, 0], [-inf, 1.0], zero_division=float("nan"), **{floor: 0.0})
+    assert (got.threshold, got.score) == (inf, 0.0)  # and nothing warns
 
 
 def test_a_share_of_one_that_rounding_took_above_it_is_legal():

@@ -133,7 +133,7 @@ def _with_empty_labels(case: Case, positives: Array, expected: Array) -> Array:
 def _judge_pooled(case: Case, stairs: Staircase) -> Judgement:
     """Pooled counts are sums over labels, so those of left-out positives and negatives serve."""
     objective = case.objective
-    worth = _pooled_worth(objective, case.tuned.score)
+    worth = _pooled_worth(case)
     found = _resample(case, stairs, worth)
     hits = _kept(
         stairs, leave_one_out.chosen_without_positive(stairs, worth), stairs.true_positives
@@ -165,11 +165,14 @@ def _kept(stairs: Staircase, chosen: Array, counts: Array) -> Array:
     return np.bincount(stairs.grid.columns, kept, stairs.n_labels)
 
 
-def _pooled_worth(objective: Objective, reached: float) -> Worth:
+def _pooled_worth(case: Case) -> Worth:
     """What a label's step is worth beside the pooled score; nobody is worth 0."""
-    assert isinstance(objective.metric, LinearFractional)
-    (hit_n, predicted_n), (hit_d, predicted_d) = map(micro.slopes, objective.metric.parts)
-    reached = 0.0 if np.isnan(reached) else reached
+    metric = micro.require_ratio(case.objective.metric)
+    tp, predicted, positives, total = (part.sum().item() for part in case.counts)
+    if micro.pooled_parts((tp, predicted, positives, total), metric)[1] < 0:
+        metric = metric.negated()
+    (hit_n, predicted_n), (hit_d, predicted_d) = map(micro.slopes, metric.parts)
+    reached = 0.0 if np.isnan(case.tuned.score) else case.tuned.score
     per_hit, per_prediction = hit_n - reached * hit_d, predicted_n - reached * predicted_d
 
     def worth(tp: Any, predicted: Any, positives: Any, _: Any) -> Array:

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ _LARGEST_BETA = 1e100  # beta squared, times a count, must stay finite
 _NAMED_F = re.compile(r"f(\d+(?:\.\d+)?)", re.ASCII)
 _LATTICE_STEPS = 17
 _SLACK = 1e-12
+_SUM_ROUNDING = 1e-12  # of a sum of weights; less than this share of it is no row
+_LARGEST_DIVISOR = 10**6  # of beta squared as a fraction: betas of up to three decimals have one
 
 
 def _weighted(coefficients: Coefficients, *counts: Array) -> Array:
@@ -26,6 +29,10 @@ def _weighted(coefficients: Coefficients, *counts: Array) -> Array:
     for coefficient, count in zip(coefficients, counts, strict=True):
         if coefficient != 0.0:
             total += coefficient * count
+    if min(coefficients) < 0.0 < max(coefficients):  # what cancels leaves a rounding error
+        tp, fp, fn, tn = map(abs, coefficients)
+        size = _weighted((tp, fp, fn, tn), *counts)
+        total = np.where(np.abs(total) > _SUM_ROUNDING * size, total, 0.0)
     return total
 
 
@@ -107,12 +114,37 @@ class LinearFractional(Metric):
         self.denominator = _coefficients("denominator", denominator)
 
     def _ratio(self, tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
-        return np.divide(*(_weighted(c, tp, fp, fn, tn) for c in self.parts))
+        return np.divide(*self.sums(tp, fp, fn, tn))
+
+    def sums(self, tp: Array, fp: Array, fn: Array, tn: Array) -> tuple[Array, Array]:
+        """The numerator and the denominator at these counts."""
+        numerator, denominator = (_weighted(part, tp, fp, fn, tn) for part in self.parts)
+        return numerator, denominator
 
     @property
     def parts(self) -> tuple[Coefficients, Coefficients]:
         """The weights of the numerator and of the denominator."""
         return self.numerator, self.denominator
+
+    def refuse_pole(self, positives: float, negatives: float) -> None:
+        """Refuse a denominator that changes its sign between the counts that can occur.
+
+        It is a plane over tp and fp, so its values at the four corners tell.
+        """
+        tp, fp, fn, tn = self.denominator
+        corners = [p * positives + n * negatives for p in (tp, fn) for n in (fp, tn)]
+        size = max(map(abs, self.denominator)) * (positives + negatives)
+        if min(corners) < -_SUM_ROUNDING * size and max(corners) > _SUM_ROUNDING * size:
+            raise ValueError(
+                f"metric {self.name!r} must have a denominator of one sign; with {positives:g} "
+                f"positives and {negatives:g} negatives it lies between {min(corners):g} and "
+                f"{max(corners):g}, so the ratio has a pole and no best threshold"
+            )
+
+    def negated(self) -> "LinearFractional":
+        """The same ratio with both sums negated."""
+        numerator, denominator = (tuple(-weight for weight in part) for part in self.parts)
+        return LinearFractional(self.name, numerator, denominator)
 
     @property
     def cut(self) -> Coefficients:
@@ -154,13 +186,26 @@ class FBeta(_KnownRatio):
                 f"beta must be above 0 and at most {_LARGEST_BETA:g}; got {beta!r}. "
                 "Its limits are the metrics 'precision' (beta to 0) and 'recall' (beta to infinity)"
             )
-        b2 = beta * beta
+        missed, unit = _whole_weights(beta * beta)
         name = f"f{np.format_float_positional(beta, trim='-')}"
-        super().__init__(name, (1.0 + b2, 0.0, 0.0, 0.0), (1.0 + b2, 1.0, b2, 0.0))
+        hit = unit + missed
+        super().__init__(name, (hit, 0.0, 0.0, 0.0), (hit, unit, missed, 0.0))
         self.beta = beta
 
     def __repr__(self) -> str:
         return f"FBeta({self.beta!r})"
+
+
+def _whole_weights(b2: float) -> tuple[float, float]:
+    """Beta squared as a ratio of two floats, whole numbers if it is a simple fraction.
+
+    With whole weights the two sums of whole counts are exact, and division rounds equal ratios to
+    the same float: ties are ties. Beta 1.1 has the weights 121 and 100; 1.21 is not a float.
+    """
+    near = Fraction(b2).limit_denominator(_LARGEST_DIVISOR)
+    if abs(Fraction(b2) - near) > 4 * Fraction(np.finfo(float).eps) * near:
+        return b2, 1.0
+    return float(near.numerator), float(near.denominator)
 
 
 JACCARD = _KnownRatio("jaccard", (1, 0, 0, 0), (1, 1, 1, 0))
@@ -218,7 +263,8 @@ class Objective:
         self.metric = metric
         self.zero_division = zero_division
         floors = ((PRECISION, min_precision), (RECALL, min_recall))
-        self.floors = [(part, floor) for part, floor in floors if floor is not None]
+        # A floor of 0 restricts nothing, not even where precision is 0/0.
+        self.floors = [(part, floor) for part, floor in floors if floor and floor > _SLACK]
 
     def __call__(
         self,
@@ -253,15 +299,17 @@ class Objective:
         if self.metric.monotone:
             return
         of_few_to_many = np.argsort(positives, kind="stable")
+        whole = positives.dtype.kind != "f"  # else sums of weights, which can be anything
         for label in np.unique(of_few_to_many[[0, len(positives) // 2, -1]]):
-            self._check_lattice(float(positives[label]), float(total[label]))
+            self._check_lattice(float(positives[label]), float(total[label]), whole)
 
-    def _check_lattice(self, positives: float, total: float) -> None:
-        tp = _spread(positives)[:, None]
-        fp = _spread(total - positives)[None, :]
-        values = self.metric(
-            tp, fp, positives - tp, total - positives - fp, zero_division=self.zero_division
-        )
+    def _check_lattice(self, positives: float, total: float, whole: bool) -> None:
+        negatives = float(_beyond_rounding(np.asarray(total - positives), np.asarray(total)))
+        if isinstance(self.metric, LinearFractional):
+            self.metric.refuse_pole(positives, negatives)
+        tp, fp = _spread(positives, whole)[:, None], _spread(negatives, whole)[None, :]
+        counts = confusion(tp, tp + fp, positives, total)
+        values = self.metric(*counts, zero_division=self.zero_division)
         if np.isinf(values).any():
             raise ValueError(
                 f"metric {self.metric.name!r} must be finite or NaN for 0/0; it returned inf"
@@ -293,18 +341,26 @@ def confusion(
 ) -> tuple[Array, Array, Array, Array]:
     """tp, fp, fn, tn from what was hit, predicted, positive and there.
 
-    Sums of weights can miss zero by a rounding error; a count is never negative.
+    Sums of weights miss each other by rounding errors. A difference that small is no row: it must
+    not hide that a ratio is 0/0.
     """
-    hit = np.asarray(tp, np.float64)
-    false_positives = np.maximum(np.asarray(predicted, np.float64) - hit, 0.0)
-    missed = np.maximum(np.asarray(positives, np.float64) - hit, 0.0)
-    rest = np.maximum(np.asarray(total, np.float64) - hit - false_positives - missed, 0.0)
+    hit, reached, true, every = (
+        np.asarray(part, np.float64) for part in (tp, predicted, positives, total)
+    )
+    false_positives = _beyond_rounding(reached - hit, reached)
+    missed = _beyond_rounding(true - hit, true)
+    rest = _beyond_rounding(every - hit - false_positives - missed, every)
     return hit, false_positives, missed, rest
 
 
-def _spread(size: float) -> npt.NDArray[np.float64]:
-    """0 to ``size``: every whole number if there are few, else some that bunch near 0."""
-    if size <= 4 * _LATTICE_STEPS and size == int(size):
+def _beyond_rounding(difference: Array, whole: Array) -> Array:
+    """The difference, or 0 where it is negative or a rounding error of the whole."""
+    return np.where(difference > _SUM_ROUNDING * whole, difference, 0.0)
+
+
+def _spread(size: float, whole: bool) -> npt.NDArray[np.float64]:
+    """0 to ``size``: every whole number if these are few, else some that bunch at the ends."""
+    if whole and size <= 4 * _LATTICE_STEPS:
         return np.arange(size + 1)
     ends = np.geomspace(1.0, size + 1.0, _LATTICE_STEPS) - 1.0
     return np.unique(np.concatenate([ends, size - ends]))

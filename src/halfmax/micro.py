@@ -14,27 +14,32 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._jit import kernel
-from halfmax.metrics import Coefficients, LinearFractional, Metric, Objective
+from halfmax.metrics import Coefficients, LinearFractional, Metric, Objective, confusion
 from halfmax.staircase import Staircase
 
 Array = npt.NDArray[Any]
+PooledCounts = tuple[float, float, float, float]  # tp, predicted, positives, total
 Worth = Callable[[Any, Any, Any, Any], Array]  # of tp, predicted, positives and total
 NOBODY = -1
 _LEAST_GAIN = 1e-13  # less is rounding
+_ROUNDING = 4 * np.finfo(np.float64).eps  # of a sum of two products
 
 
 @kernel
 def _best_linear(
     offsets: Array, tp: Array, predicted: Array, per_hit: float, per_prediction: float, step: Array
 ) -> None:
-    """For each label the step with the largest weighted sum; nobody is worth 0 and wins a tie."""
+    """For each label the step with the largest weighted sum; nobody is worth 0 and wins a tie.
+
+    Sums that differ by no more than rounding are ties, which the higher threshold wins.
+    """
     for j in range(offsets.size - 1):
         best = 0.0
         step[j] = NOBODY
         for k in range(offsets[j], offsets[j + 1]):
-            value = per_hit * tp[k] + per_prediction * predicted[k]
-            if value > best:
-                best = value
+            hits, others = per_hit * tp[k], per_prediction * predicted[k]
+            if hits + others > best + _ROUNDING * (abs(hits) + abs(others)):
+                best = hits + others
                 step[j] = k
 
 
@@ -77,15 +82,17 @@ def best_steps(stairs: Staircase, objective: Objective) -> Array:
     objective.require_monotone(stairs.positives.sum(keepdims=True), stairs.total.sum(keepdims=True))
     if objective.floors:
         return _best_found(stairs, objective)
+    metric, most, least = _orient(stairs, metric)
     if not any(weight for part in metric.parts for weight in part[2:]):
         return _best_alone(stairs, objective)
-    chosen = _dinkelbach(stairs, metric)
-    nobody = np.full(stairs.n_labels, NOBODY)
-    better = pooled_worth(stairs, objective, chosen) > pooled_worth(stairs, objective, nobody)
-    return chosen if better else nobody
+    best = np.full(stairs.n_labels, NOBODY)
+    for step in (_dinkelbach(stairs, metric, most), least):
+        if pooled_worth(stairs, objective, step) > pooled_worth(stairs, objective, best):
+            best = step
+    return best
 
 
-def pooled_counts(stairs: Staircase, step: Array) -> tuple[float, float, float, float]:
+def pooled_counts(stairs: Staircase, step: Array) -> PooledCounts:
     """tp, predicted, positives and total over all labels at the chosen steps."""
     taken = step[step != NOBODY]
     return (
@@ -102,32 +109,43 @@ def pooled_worth(stairs: Staircase, worth_of: Worth, step: Array) -> float:
     return -np.inf if np.isnan(worth) else worth
 
 
-def _dinkelbach(stairs: Staircase, metric: LinearFractional) -> Array:
-    (hit_n, predicted_n), (hit_d, predicted_d) = map(slopes, metric.parts)
-    offsets = stairs.grid.offsets
-    step = np.full(stairs.n_labels, NOBODY)
-    numerator, denominator = _pooled_parts(stairs, metric, step)
-    if denominator <= 0:
-        step = np.where(np.diff(offsets) > 0, offsets[1:] - 1, NOBODY)
-        numerator, denominator = _pooled_parts(stairs, metric, step)
+def _orient(stairs: Staircase, metric: LinearFractional) -> tuple[LinearFractional, Array, Array]:
+    """The ratio with a denominator that is nowhere negative; where that is largest and least.
+
+    A monotone ratio has no pole, so its denominator has one sign. If its least value is 0, the
+    choice there is 0/0, which Dinkelbach's method cannot compare with others.
+    """
+    per_hit, per_prediction = slopes(metric.denominator)
+    most = _largest_sums(stairs, per_hit, per_prediction)
+    least = _largest_sums(stairs, -per_hit, -per_prediction)
+    high = pooled_parts(pooled_counts(stairs, most), metric)[1]
+    return (metric, most, least) if high > 0 else (metric.negated(), least, most)
+
+
+def _dinkelbach(stairs: Staircase, metric: LinearFractional, step: Array) -> Array:
+    """The choice with the largest ratio among those that are not 0/0, from any of them."""
+    numerator, denominator = pooled_parts(pooled_counts(stairs, step), metric)
     while denominator > 0:
         # Cross-multiplied, so that whole counts give exact ties: no division happens in between.
-        following = np.empty_like(step)
-        _best_linear(
-            offsets,
-            stairs.true_positives,
-            stairs.predicted,
-            denominator * hit_n - numerator * hit_d,
-            denominator * predicted_n - numerator * predicted_d,
-            following,
-        )
-        new_numerator, new_denominator = _pooled_parts(stairs, metric, following)
-        if new_denominator <= 0 or new_numerator / new_denominator < numerator / denominator:
+        gains = [
+            denominator * above - numerator * below
+            for above, below in zip(*map(slopes, metric.parts), strict=True)
+        ]
+        following = _largest_sums(stairs, *gains)
+        reached = numerator / denominator
+        numerator, denominator = pooled_parts(pooled_counts(stairs, following), metric)
+        if denominator <= 0 or numerator / denominator < reached - _ROUNDING * abs(reached):
             break
-        settled = new_numerator / new_denominator == numerator / denominator
-        step, numerator, denominator = following, new_numerator, new_denominator
-        if settled:
+        step = following
+        if numerator / denominator <= reached:
             break
+    return step
+
+
+def _largest_sums(stairs: Staircase, per_hit: float, per_prediction: float) -> Array:
+    step = np.empty(stairs.n_labels, np.int64)
+    counts = stairs.true_positives, stairs.predicted
+    _best_linear(stairs.grid.offsets, *counts, float(per_hit), float(per_prediction), step)
     return step
 
 
@@ -253,10 +271,7 @@ def slopes(weights: Coefficients) -> tuple[float, float]:
     return tp - fp - fn + tn, fp - tn
 
 
-def _pooled_parts(stairs: Staircase, metric: LinearFractional, step: Array) -> tuple[float, float]:
-    tp, predicted, positives, total = pooled_counts(stairs, step)
-    counts = (tp, predicted - tp, positives - tp, total - predicted - positives + tp)
-    numerator, denominator = (
-        sum(w * c for w, c in zip(part, counts, strict=True)) for part in metric.parts
-    )
-    return numerator, denominator
+def pooled_parts(counts: PooledCounts, metric: LinearFractional) -> tuple[float, float]:
+    """The numerator and the denominator of a ratio at these counts."""
+    numerator, denominator = metric.sums(*confusion(*counts))
+    return float(numerator), float(denominator)

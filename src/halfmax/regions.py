@@ -111,6 +111,8 @@ def _check_metric(metric: str | Metric, rate: float) -> LinearFractional:
         )
     tp, fp, fn, tn = found.denominator
     corners = [p * rate + n * (1.0 - rate) for p in (tp, fn) for n in (fp, tn)]
+    if max(corners) < 0.0:
+        return _check_metric(found.negated(), rate)
     if min(corners) <= 0.0:
         raise ValueError(
             f"metric {found.name!r} must have a denominator above 0 whatever is predicted, nothing "
