@@ -692,6 +692,8 @@ TUNED = hm.tune(YY, SS, labels=NAMES)
 CURVE, EXPECTED = hm.ThresholdCurveDisplay, hm.ExpectedCurveDisplay
 HALF, HEALTH = hm.HalfMaxDisplay, hm.LabelHealthDisplay
 REGION, CURSE = hm.DecisionRegionDisplay, hm.WinnersCurseDisplay
+MODEL = LogisticRegression().fit(SS, Y)
+MODELS = OneVsRestClassifier(LogisticRegression()).fit(SS, YY)
 FORGOTTEN = pickle.loads(pickle.dumps(TUNED))
 BAD = [
     (lambda: CURVE.from_predictions(YY, SS), ValueError, "label must say which of the 4 labels"),
@@ -718,6 +720,16 @@ BAD = [
     (lambda: CURVE.from_predictions(Y, S, ax=3), TypeError, "ax must be matplotlib Axes"),
     (lambda: CURVE.from_predictions(Y, S, ax=np.array([3])), TypeError, "pass one of them"),
     (lambda: CURVE.from_estimator(None, S[:, None], Y), TypeError, "estimator must be"),
+    (lambda: CURVE.from_estimator(MODEL, SS[:-3], Y), ValueError, "297 rows in X and 300 in y"),
+    (lambda: CURVE.from_estimator(MODEL, SS, Y[:-3]), ValueError, "300 rows in X and 297 in y"),
+    (lambda: CURVE.from_estimator(MODELS, SS[:-3], YY), ValueError, "297 rows in X and 300 in y"),
+    (lambda: CURVE.from_estimator(MODELS, SS, YY[:-3]), ValueError, "300 rows in X and 297 in y"),
+    (lambda: CURVE.from_estimator(MODEL, SS, None), ValueError, "requires y to be passed"),
+    (
+        lambda: CURVE.from_estimator(MODEL, SS, Y, sample_weight=[1, 2]),
+        ValueError,
+        "sample_weight must hold one weight for each of the 300 rows",
+    ),
     (lambda: EXPECTED.from_probabilities(S * 3), ValueError, "p must be probabilities"),
     (lambda: EXPECTED.from_probabilities(SS), ValueError, "p must have 1 dimension"),
     (lambda: HALF.from_thresholds(hm.tune(YY, 9 * SS)), ValueError, "scores must be probabilities"),

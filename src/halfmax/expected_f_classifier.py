@@ -22,7 +22,7 @@ from halfmax.deciding_jointly import decide_joint
 from halfmax.joint import Joint
 from halfmax.metrics import Metric
 from halfmax.scoring import score
-from halfmax.targets import read_labels
+from halfmax.targets import check_rows, read_labels
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
@@ -133,7 +133,7 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         self._check_estimator()
         kind, ones, _ = read_labels(y)
-        _check_rows(X, ones.shape[0])
+        check_rows(X, ones)
         self._decide(np.zeros((1, ones.shape[1], 1)), 1.0)  # checks the options
         weights = _inputs.check_weights(sample_weight, ones.shape[0])
         params = self._params_of_fit(weights, fit_params)
@@ -172,6 +172,7 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Not the accuracy that other classifiers report, of which scikit-learn asks whole rows.
         """
         check_is_fitted(self)
+        check_rows(X, y)
         truth, predicted = self._kind.truth(y), self.predict(X)
         return score(truth, predicted, self.metric, "samples", sample_weight, self.zero_division)
 
@@ -339,10 +340,3 @@ def _takes_weights(estimator: Any) -> bool:
     return "sample_weight" in parameters or any(
         one.kind is Parameter.VAR_KEYWORD for one in parameters.values()
     )
-
-
-def _check_rows(X: Any, n_rows: int) -> None:
-    if _num_samples(X) != n_rows:
-        raise ValueError(
-            f"X and y must have the same rows; got {_num_samples(X)} and {n_rows} of them"
-        )

@@ -164,15 +164,10 @@ class ThresholdCurveDisplay(Display):
         ``response_method`` and ``pos_label`` are those of `ThresholdClassifier`, all else as in
         `from_predictions`.
         """
-        from halfmax.responses import find_method, scores_of
-        from halfmax.threshold_scorer import kind_known_to
+        from halfmax.threshold_scorer import scored_rows
 
         objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
-        method = find_method(estimator, response_method)
-        kind = kind_known_to(estimator, y, pos_label)
-        truth, scores = kind.truth(y), scores_of(estimator, X, method, kind)
-        weights = _inputs.check_weights(sample_weight, truth.shape[0])
-        data = LabelledScores(truth, scores, weights, kind.labels, None)
+        data = scored_rows(estimator, X, y, sample_weight, response_method, pos_label)
         made = _curve(data, objective, label, threshold, level, n_resamples, seed)
         return made.plot(ax, **how)
 
