@@ -532,6 +532,19 @@ def test_each_check_for_classes_1_and_2_is_made_with_0_and_1():
 # What is wrong is said clearly.
 
 
+class Quiet(GaussianNB):
+    """Fits and returns nothing, which scikit-learn's own meta-estimators accept."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+
+
+def test_an_estimator_whose_fit_returns_nothing():
+    X, y = some_rows()
+    model, usual = (hm.ExpectedFClassifier(one).fit(X, y) for one in (Quiet(), GaussianNB()))
+    assert_array_equal(model.predict(X), usual.predict(X))
+
+
 class Broken(ClassifierMixin, BaseEstimator):
     """A classifier with the same odd probability everywhere."""
 

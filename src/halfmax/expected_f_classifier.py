@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED, process_routing
@@ -21,6 +21,7 @@ from halfmax._threads import spans
 from halfmax.deciding_jointly import decide_joint
 from halfmax.joint import Joint
 from halfmax.metrics import Metric
+from halfmax.out_of_fold import fit_clone
 from halfmax.scoring import score
 from halfmax.targets import check_rows, read_labels
 
@@ -138,7 +139,7 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         weights = _inputs.check_weights(sample_weight, ones.shape[0])
         params = self._params_of_fit(weights, fit_params)
         *self.estimators_, self.empty_estimator_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_clone)(self.estimator, X, target, params) for target in _targets(ones)
+            delayed(_fit_to)(self.estimator, X, target, params) for target in _targets(ones)
         )
         self.sizes_ = np.unique(np.diff(ones.indptr))
         self.classes_ = [np.array([0, 1]) for _ in self.estimators_]
@@ -328,10 +329,10 @@ def _targets(ones: Any) -> Iterator[npt.NDArray[np.int64]]:
     yield (sizes > 0).astype(np.int64)
 
 
-def _fit_clone(estimator: Any, X: Any, target: Array, params: dict[str, Any]) -> Any:
+def _fit_to(estimator: Any, X: Any, target: Array, params: dict[str, Any]) -> Any:
     if (target == target[0]).all():
         return DummyClassifier().fit(X, target)
-    return clone(estimator).fit(X, target, **params)
+    return fit_clone(estimator, X, target, params)
 
 
 def _takes_weights(estimator: Any) -> bool:
