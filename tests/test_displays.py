@@ -491,6 +491,90 @@ def test_the_line_can_be_styled():
     assert (drawn.line_.get_color(), drawn.line_.get_linewidth()) == ("black", 7)
 
 
+@pytest.mark.parametrize(
+    ("kind", "aliases"),
+    [
+        ("curve", {"c": "black", "lw": 7, "ls": "--", "ds": "default"}),
+        ("expected", {"c": "black", "lw": 7, "ls": "--", "ms": 3, "ds": "steps-mid"}),
+    ],
+)
+def test_the_line_takes_the_short_names_of_matplotlib(kind, aliases):
+    drawn = MADE[kind](**aliases)
+    for alias, value in aliases.items():
+        assert mpl.artist.getp(drawn.line_, alias) == value, alias
+    same = MADE[kind](color="black", linewidth=7).line_
+    assert (same.get_color(), same.get_linewidth()) == ("black", 7)
+
+
+def test_a_property_given_by_both_its_names_is_refused():
+    with pytest.raises(TypeError, match="Got both"):
+        MADE["curve"](c="black", color="red")
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_display_is_one_line_when_printed(kind):
+    drawn = MADE[kind]()
+    shown = repr(drawn)
+    assert shown.startswith(f"{type(drawn).__name__}(")
+    assert len(shown.splitlines()) == 1
+    assert len(shown) < 500
+    assert "[" not in shown  # no array in full
+
+
+def test_what_is_shown_of_a_display():
+    d = CURVE.from_predictions([0, 1, 0, 1], [0.1, 0.4, 0.5, 0.8], n_resamples=0)
+    assert repr(d) == (
+        "ThresholdCurveDisplay(thresholds=<4 array>, scores=<4 array>, precision=<4 array>, "
+        "recall=<4 array>, band=None, level=0.95, threshold=0.4, score=0.8, best_threshold=0.4, "
+        "best_score=0.8, half_max=0.4, base_rate=0.5, everyone=0.666667, metric='f1', label=None)"
+    )
+
+
+def made_by_subclasses():
+    """Every way to make each display: its name, and a call for any class that has it."""
+    tuned, decision = hm.tune(YY, SS), hm.decide(SS, average="samples")
+    diagnosis, densities = hm.diagnose(YY, SS), (stats.norm(2), stats.norm(), 0.1)
+    return {
+        CURVE: {
+            "from_predictions": lambda cls: cls.from_predictions(Y, S),
+            "from_estimator": lambda cls: cls.from_estimator(MODEL, SS, Y),
+            "from_thresholds": lambda cls: cls.from_thresholds(hm.tune(Y, S)),
+        },
+        EXPECTED: {"from_probabilities": lambda cls: cls.from_probabilities(S)},
+        HALF: {
+            "from_thresholds": lambda cls: cls.from_thresholds(tuned),
+            "from_predictions": lambda cls: cls.from_predictions(YY, SS),
+            "from_diagnosis": lambda cls: cls.from_diagnosis(diagnosis),
+            "from_decision": lambda cls: cls.from_decision(decision),
+        },
+        HEALTH: {
+            "from_thresholds": lambda cls: cls.from_thresholds(tuned),
+            "from_predictions": lambda cls: cls.from_predictions(YY, SS),
+            "from_diagnosis": lambda cls: cls.from_diagnosis(diagnosis),
+        },
+        REGION: {
+            "from_region": lambda cls: cls.from_region(hm.decision_region(*densities)),
+            "from_densities": lambda cls: cls.from_densities(*densities),
+        },
+        CURSE: {"from_simulation": lambda cls: cls.from_simulation(100, (0.1, 0.5), 20)},
+        AssessedScoreDisplay: {
+            "from_assessment": lambda cls: cls.from_assessment(hm.assess(Y, S, n_resamples=20))
+        },
+    }
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_subclasses_make_their_own_kind(display):
+    ways = made_by_subclasses()[display]
+    assert set(ways) == {name for name in dir(display) if name.startswith("from_")}
+    own = type("Own", (display,), {})
+    for name, make in ways.items():
+        drawn = make(own)
+        assert type(drawn) is own, name
+        assert drawn.plot() is drawn
+        plt.close("all")
+
+
 def test_a_drawing_that_fails_leaves_no_figure():
     with pytest.raises(AttributeError):
         hm.ThresholdCurveDisplay.from_predictions(Y, S, no_such_option=1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from halfmax.choosing import choose, count_at
 from halfmax.displays.base import (
     Display,
     ink_of,
+    line_look,
     name_of,
     name_of_rule,
     names_or_places,
@@ -47,7 +48,7 @@ _DASHES: dict[str, Any] = {"precision": (0, (6, 1.6)), "recall": (0, (2.4, 1.4))
 _ROOM = 0.04  # beside the lowest and the highest score
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ThresholdCurveDisplay(Display):
     """The metric, precision and recall of one label against its threshold.
 
@@ -110,7 +111,7 @@ class ThresholdCurveDisplay(Display):
         zero_division: float = 0.0,
         ax: "Axes | None" = None,
         **how: Any,
-    ) -> "ThresholdCurveDisplay":
+    ) -> Self:
         """Draw the curves of labelled scores.
 
         Parameters
@@ -136,7 +137,7 @@ class ThresholdCurveDisplay(Display):
         """
         objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
         data = _inputs.read_labelled(y_true, y_score, sample_weight)
-        made = _curve(data, objective, label, threshold, level, n_resamples, seed)
+        made = _curve(cls, data, objective, label, threshold, level, n_resamples, seed)
         return made.plot(ax, **how)
 
     @classmethod
@@ -158,7 +159,7 @@ class ThresholdCurveDisplay(Display):
         zero_division: float = 0.0,
         ax: "Axes | None" = None,
         **how: Any,
-    ) -> "ThresholdCurveDisplay":
+    ) -> Self:
         """Draw the curves of a fitted scikit-learn estimator on rows that it was not fitted on.
 
         ``response_method`` and ``pos_label`` are those of `ThresholdClassifier`, all else as in
@@ -168,7 +169,7 @@ class ThresholdCurveDisplay(Display):
 
         objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
         data = scored_rows(estimator, X, y, sample_weight, response_method, pos_label)
-        made = _curve(data, objective, label, threshold, level, n_resamples, seed)
+        made = _curve(cls, data, objective, label, threshold, level, n_resamples, seed)
         return made.plot(ax, **how)
 
     @classmethod
@@ -182,7 +183,7 @@ class ThresholdCurveDisplay(Display):
         seed: int = 0,
         ax: "Axes | None" = None,
         **how: Any,
-    ) -> "ThresholdCurveDisplay":
+    ) -> Self:
         """Draw the curves of the data that thresholds were tuned on, with the tuned one marked.
 
         Thresholds that were loaded from a file do not know their data: use `from_predictions`.
@@ -190,10 +191,15 @@ class ThresholdCurveDisplay(Display):
         made = cls._of(thresholds, label, level, n_resamples, seed)
         return made.plot(ax, **how)
 
-    @staticmethod
+    @classmethod
     def _of(
-        thresholds: Thresholds, label: Hashable | None, level: float, n_resamples: int, seed: int
-    ) -> "ThresholdCurveDisplay":
+        cls,
+        thresholds: Thresholds,
+        label: Hashable | None,
+        level: float,
+        n_resamples: int,
+        seed: int,
+    ) -> Self:
         origin = need(Thresholds, thresholds, "thresholds", "tune")._origin
         if origin is None:
             raise ValueError(
@@ -203,11 +209,9 @@ class ThresholdCurveDisplay(Display):
         objective = Objective(origin.objective.metric, origin.objective.zero_division)
         place = place_of(label, thresholds.labels, len(thresholds.thresholds))
         chosen = float(thresholds.thresholds[place])
-        return _curve(origin.load(), objective, label, chosen, level, n_resamples, seed)
+        return _curve(cls, origin.load(), objective, label, chosen, level, n_resamples, seed)
 
-    def plot(
-        self, ax: "Axes | None" = None, *, name: str | None = None, **line: Any
-    ) -> "ThresholdCurveDisplay":
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None, **line: Any) -> Self:
         """Draw it.
 
         Parameters
@@ -267,9 +271,9 @@ class ThresholdCurveDisplay(Display):
             if part.name in _DASHES:
                 look = {"color": part.colour, "linestyle": _DASHES[part.name], "linewidth": 1.3}
                 ax.step(x, part.heights, where="pre", label=part.name, **look)
-        look = {"color": BLUE, "linewidth": 2.2, "label": lines[0].name, **line}
-        self.line_: Line2D = ax.step(x, lines[0].heights, where="pre", **look)[0]
-        lines[0] = lines[0]._replace(colour=look["color"])
+        look = {"color": BLUE, "linewidth": 2.2, "drawstyle": "steps-pre", "label": lines[0].name}
+        self.line_: Line2D = ax.plot(x, lines[0].heights, **line_look(look, line))[0]
+        lines[0] = lines[0]._replace(colour=self.line_.get_color())
         marked = self.threshold, self.half_max, self.best_threshold
         upright = [place for place in marked if place is not None and np.isfinite(place)]
         name_lines(ax, x, lines, upright, taken)
@@ -312,7 +316,11 @@ class ThresholdCurveDisplay(Display):
 # ---- the numbers
 
 
+Made = TypeVar("Made", bound=ThresholdCurveDisplay)
+
+
 def _curve(
+    kind: type[Made],
     data: LabelledScores,
     objective: Objective,
     label: Hashable | None,
@@ -320,7 +328,7 @@ def _curve(
     level: float,
     n_resamples: int,
     seed: int,
-) -> ThresholdCurveDisplay:
+) -> Made:
     """Counts of one label at its own scores, and all that is drawn of them."""
     level = _options.check_share_inside("level", level)
     n_resamples = _options.check_whole("n_resamples", n_resamples, 0)
@@ -339,7 +347,7 @@ def _curve(
     best_score = float(objective(*best.counts)[0])
     half_max = plug_in_threshold(objective.metric, np.array([best_score]))[0]
     known = data.may_be_probabilities and np.isfinite(half_max) and positives > 0
-    return ThresholdCurveDisplay(
+    return kind(
         thresholds=stairs.thresholds[::-1],
         scores=objective(*counts),
         precision=PRECISION(*parts, zero_division=objective.zero_division),
