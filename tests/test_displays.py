@@ -700,7 +700,9 @@ def test_thirty_thousand_labels_are_an_image_inside_a_vector_file(tmp_path):
 
 def image_in(page):
     found = re.findall(
-        r'<img alt="([^"<>]+)" style="[^"]+" src="data:image/png;base64,([^"]+)">', page
+        r'<img class="halfmax-picture" alt="([^"<>]+)" style="[^"]+" '
+        r'src="data:image/png;base64,([^"]+)">',
+        page,
     )
     assert page.count("<img") == len(found) == 1
     alt, content = found[0]
@@ -730,6 +732,19 @@ def test_results_have_a_small_picture_in_notebooks(kind):
     assert content.startswith(b"\x89PNG")
     assert len(page) < 60_000
     assert "<table>" in page
+
+
+def test_a_diagnosis_lists_its_findings_in_notebooks():
+    d = hm.diagnose(YY, 5 * SS, labels=NAMES)
+    head, found, rest = re.fullmatch(
+        r"<p>([^<]+)</p><ul>(.*?)</ul><p>([^<]+)</p><table>.*", d._repr_html_(), re.S
+    ).groups()
+    assert head.startswith("Diagnosis of 4 labels on 300 rows: ")
+    items = re.findall(r"<li>([\d,]+) <b>([^<]+)</b>: ([^<]+)</li>", found)
+    assert {name: int(count) for count, name, _ in items} == {
+        k: v for k, v in d.counts.items() if v
+    }
+    assert rest == "Scores are not probabilities (0 to 1), so calibration is not judged."
 
 
 @pytest.mark.parametrize(

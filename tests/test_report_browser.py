@@ -10,6 +10,7 @@ import browser as browsers
 import numpy as np
 import pytest
 from browser import cpu_of, reading
+from PIL import Image
 from report_cases import CASES, HOSTILE, NAMES, hostile
 from scipy import sparse
 
@@ -568,3 +569,36 @@ def test_very_many_labels_open_quickly_and_are_found_quickly(browser, large):
         found = [name for name in (f"term {j}" for j in range(TERMS)) if name in unstable]
         assert labels_shown(reader) == found[:25]
         assert max(took) < 0.5
+
+
+# Results in notebooks.
+
+THEMES = {
+    "no theme known": ("", ""),
+    "JupyterLab, light": ("", 'data-jp-theme-light="true"'),
+    "JupyterLab, dark": ("", 'data-jp-theme-light="false"'),
+    "VS Code, light": ("", 'class="vscode-light"'),
+    "VS Code, dark": ("", 'class="vscode-dark"'),
+    "VS Code, high contrast": ("", 'class="vscode-high-contrast"'),
+    "VS Code, light high contrast": (
+        "",
+        'class="vscode-high-contrast vscode-high-contrast-light"',
+    ),
+    "Colab, dark": ('theme="dark"', ""),
+    "documentation, dark": ('data-theme="dark"', ""),
+}
+
+
+def test_pictures_in_notebooks_follow_the_theme(browser):
+    y = np.arange(60) % 3 == 0
+    shown = hm.tune(y, np.where(y, 0.6, 0.4) + np.linspace(-0.3, 0.3, 60))._repr_html_()
+    page = browser.new_page()
+    for name, (of_html, of_body) in THEMES.items():
+        page.set_content(f"<html {of_html}><body {of_body}>{shown}</body></html>")
+        content = page.locator("img.halfmax-picture").screenshot()
+        values = np.asarray(Image.open(io.BytesIO(content)).convert("L"))
+        dark = name.endswith(("dark", "high contrast")) and "light" not in name
+        assert (np.median(values) < 60) == dark, name
+        assert np.median(values) < 60 or np.median(values) > 240
+        assert np.ptp(values) > 150, name  # words stand out from their ground
+    page.close()
