@@ -20,6 +20,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 import halfmax as hm
 from halfmax._inputs import read_labelled
+from halfmax._style import CURVES, SHADES
 from halfmax.displays import curve_counts, notebook, words
 from halfmax.displays.assessed_score import AssessedScoreDisplay
 from halfmax.displays.base import name_of, name_of_rule, plain
@@ -484,6 +485,17 @@ def test_a_title_can_be_given(kind):
     assert any(
         "of $mine_1" in text.replace("\\", "") for text in texts(MADE[kind](name="of $mine_1"))
     )
+
+
+@pytest.mark.parametrize("metric", ["f1", "precision", "recall"])
+def test_curves_have_the_colours_that_pages_use_and_are_drawn_once(metric):
+    drawn = CURVE.from_predictions(Y, S, metric)
+    own = name_of(metric)
+    kinds = {own: "score"} | {name: name for name in ("precision", "recall") if name != own}
+    curves = [line for line in drawn.ax_.lines if line.get_label() in kinds]
+    assert len(curves) == len(kinds)
+    for line in curves:
+        assert line.get_color() == SHADES[CURVES[kinds[line.get_label()]][0]]
 
 
 def test_the_line_can_be_styled():

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from halfmax import _inputs, _options
 from halfmax._inputs import LabelledScores
-from halfmax._style import BLUE, GREEN, GREY, ORANGE
+from halfmax._style import CURVES, GREY, SHADES
 from halfmax.choosing import choose, count_at
 from halfmax.displays.base import (
     Display,
@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-_DASHES: dict[str, Any] = {"precision": (0, (6, 1.6)), "recall": (0, (2.4, 1.4))}
+_COLOURS = {name: SHADES[colour] for name, (colour, _) in CURVES.items()}
+_OWN = _COLOURS["score"]
+_DASHES: dict[str, Any] = {name: (0, dashes) for name, (_, dashes) in CURVES.items() if dashes}
 _ROOM = 0.04  # beside the lowest and the highest score
 
 
@@ -239,10 +241,10 @@ class ThresholdCurveDisplay(Display):
 
     def _lines(self) -> list[Line]:
         lines = [
-            Line("precision", self.precision, GREEN),
-            Line("recall", self.recall, ORANGE),
+            Line("precision", self.precision, _COLOURS["precision"]),
+            Line("recall", self.recall, _COLOURS["recall"]),
         ]
-        own = Line(name_of(self.metric), self.scores, BLUE)
+        own = Line(name_of(self.metric), self.scores, _OWN)
         return [own, *(line for line in lines if line.name != self.metric)]
 
     def _set_limits(self, ax: "Axes") -> None:
@@ -263,15 +265,15 @@ class ThresholdCurveDisplay(Display):
         lines = self._lines()
         if self.band is not None:
             low, high = (np.append(end[0], end) for end in self.band)
-            look: dict[str, Any] = {"color": BLUE, "alpha": 0.18, "linewidth": 0}
+            look: dict[str, Any] = {"color": _OWN, "alpha": 0.18, "linewidth": 0}
             self.band_ = ax.fill_between(x, low, high, step="pre", **look)
-            lines.append(Line(f"{100 * self.level:g} % band", self.band[1], BLUE, needed=False))
+            lines.append(Line(f"{100 * self.level:g} % band", self.band[1], _OWN, needed=False))
         lines = [part._replace(heights=np.append(part.heights[0], part.heights)) for part in lines]
-        for part in lines:
+        for part in lines[1:]:
             if part.name in _DASHES:
                 look = {"color": part.colour, "linestyle": _DASHES[part.name], "linewidth": 1.3}
                 ax.step(x, part.heights, where="pre", label=part.name, **look)
-        look = {"color": BLUE, "linewidth": 2.2, "drawstyle": "steps-pre", "label": lines[0].name}
+        look = {"color": _OWN, "linewidth": 2.2, "drawstyle": "steps-pre", "label": lines[0].name}
         self.line_: Line2D = ax.plot(x, lines[0].heights, **line_look(look, line))[0]
         lines[0] = lines[0]._replace(colour=self.line_.get_color())
         marked = self.threshold, self.half_max, self.best_threshold
@@ -300,16 +302,16 @@ class ThresholdCurveDisplay(Display):
             if low <= x <= high:
                 ax.axvline(x, color=ink_of(ax), linewidth=1.0, linestyle=dash)
         if np.isfinite(self.threshold):
-            ax.plot(self.threshold, self.score, "o", color=BLUE, markeredgecolor="white", zorder=4)
+            ax.plot(self.threshold, self.score, "o", color=_OWN, markeredgecolor="white", zorder=4)
         if np.isfinite(self.best_threshold) and self.best_threshold != self.threshold:
             look: dict[str, Any] = {
-                "color": BLUE,
+                "color": _OWN,
                 "markerfacecolor": "white",
                 "label": "best",
                 "zorder": 3,
             }
             ax.plot(self.best_threshold, self.best_score, "D", **look)
-            write(ax, "best", (self.best_threshold, self.best_score), (0, 9), BLUE)
+            write(ax, "best", (self.best_threshold, self.best_score), (0, 9), _OWN)
         return name_uprights(ax, marks)
 
 
