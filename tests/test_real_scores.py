@@ -75,7 +75,7 @@ def test_labels_that_flood_are_counted_on_the_rows_that_are_named():
     with pytest.warns(hm.OptimismWarning, match="^353 of 2,616 labels .* of the rows tuned on"):
         tuned = hm.tune(*splits["tune"])
     assert round(tuned.score, 3) == 0.222
-    truth, scores = splits["tune"]
+    truth = splits["tune"][0]
     assert floods(tuned.predicted, tuned.support, truth.shape[0]).sum() == 353
     share = tuned.predict(splits["test"][1]).mean(axis=0)
     assert floods(share, truth.sum(axis=0) / truth.shape[0], 1.0).sum() == 357
