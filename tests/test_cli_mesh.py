@@ -469,7 +469,7 @@ def test_the_case_study(folder, monkeypatch):
     assert (stages[:3], stages[-1]) == (["records", "words", "factors"], "sweep of penalties")
     lines = shown.stdout.splitlines()
     assert lines[:3] == [
-        "Records: made-up records, scale 'small', seed 1; 600 to learn from, 60 held out",
+        "Records: synthetic records, scale 'small', seed 1; 600 to learn from, 60 held out",
         "150 terms, 1,000 words, rank 10",
         "Bold terms are rare: fewer than 1 in 100 records to learn from have them",
     ]

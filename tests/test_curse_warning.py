@@ -67,7 +67,9 @@ def test_rare_noise_is_warned_of_once_with_numbers_and_the_remedy():
     text = text_of(y, s)
     tuned = hm.tune(y, s)
     flooded = sorted(flooding(y, s, tuned), key=lambda j: -tuned.predicted[j])
-    assert f"{len(flooded)} of 30 labels are predicted for more than 5 % of rows" in text
+    assert (
+        f"{len(flooded)} of 30 labels are predicted for more than 5 % of the rows tuned on" in text
+    )
     assert "more than 10 times the base rate" in text
     some = ", ".join(map(str, flooded[:3]))
     assert f"({some} and {len(flooded) - 3} more)" in text

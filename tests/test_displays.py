@@ -20,6 +20,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 import halfmax as hm
 from halfmax._inputs import read_labelled
+from halfmax._style import CURVES, SHADES
 from halfmax.displays import curve_counts, notebook, words
 from halfmax.displays.assessed_score import AssessedScoreDisplay
 from halfmax.displays.base import name_of, name_of_rule, plain
@@ -486,9 +487,104 @@ def test_a_title_can_be_given(kind):
     )
 
 
+@pytest.mark.parametrize("metric", ["f1", "precision", "recall"])
+def test_curves_have_the_colours_that_pages_use_and_are_drawn_once(metric):
+    drawn = CURVE.from_predictions(Y, S, metric)
+    own = name_of(metric)
+    kinds = {own: "score"} | {name: name for name in ("precision", "recall") if name != own}
+    curves = [line for line in drawn.ax_.lines if line.get_label() in kinds]
+    assert len(curves) == len(kinds)
+    for line in curves:
+        assert line.get_color() == SHADES[CURVES[kinds[line.get_label()]][0]]
+
+
 def test_the_line_can_be_styled():
     drawn = hm.ThresholdCurveDisplay.from_predictions(Y, S, color="black", linewidth=7)
     assert (drawn.line_.get_color(), drawn.line_.get_linewidth()) == ("black", 7)
+
+
+@pytest.mark.parametrize(
+    ("kind", "aliases"),
+    [
+        ("curve", {"c": "black", "lw": 7, "ls": "--", "ds": "default"}),
+        ("expected", {"c": "black", "lw": 7, "ls": "--", "ms": 3, "ds": "steps-mid"}),
+    ],
+)
+def test_the_line_takes_the_short_names_of_matplotlib(kind, aliases):
+    drawn = MADE[kind](**aliases)
+    for alias, value in aliases.items():
+        assert mpl.artist.getp(drawn.line_, alias) == value, alias
+    same = MADE[kind](color="black", linewidth=7).line_
+    assert (same.get_color(), same.get_linewidth()) == ("black", 7)
+
+
+def test_a_property_given_by_both_its_names_is_refused():
+    with pytest.raises(TypeError, match="Got both"):
+        MADE["curve"](c="black", color="red")
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_display_is_one_line_when_printed(kind):
+    drawn = MADE[kind]()
+    shown = repr(drawn)
+    assert shown.startswith(f"{type(drawn).__name__}(")
+    assert len(shown.splitlines()) == 1
+    assert len(shown) < 500
+    assert "[" not in shown  # no array in full
+
+
+def test_what_is_shown_of_a_display():
+    d = CURVE.from_predictions([0, 1, 0, 1], [0.1, 0.4, 0.5, 0.8], n_resamples=0)
+    assert repr(d) == (
+        "ThresholdCurveDisplay(thresholds=<4 array>, scores=<4 array>, precision=<4 array>, "
+        "recall=<4 array>, band=None, level=0.95, threshold=0.4, score=0.8, best_threshold=0.4, "
+        "best_score=0.8, half_max=0.4, base_rate=0.5, everyone=0.666667, metric='f1', label=None)"
+    )
+
+
+def made_by_subclasses():
+    """Every way to make each display: its name, and a call for any class that has it."""
+    tuned, decision = hm.tune(YY, SS), hm.decide(SS, average="samples")
+    diagnosis, densities = hm.diagnose(YY, SS), (stats.norm(2), stats.norm(), 0.1)
+    return {
+        CURVE: {
+            "from_predictions": lambda cls: cls.from_predictions(Y, S),
+            "from_estimator": lambda cls: cls.from_estimator(MODEL, SS, Y),
+            "from_thresholds": lambda cls: cls.from_thresholds(hm.tune(Y, S)),
+        },
+        EXPECTED: {"from_probabilities": lambda cls: cls.from_probabilities(S)},
+        HALF: {
+            "from_thresholds": lambda cls: cls.from_thresholds(tuned),
+            "from_predictions": lambda cls: cls.from_predictions(YY, SS),
+            "from_diagnosis": lambda cls: cls.from_diagnosis(diagnosis),
+            "from_decision": lambda cls: cls.from_decision(decision),
+        },
+        HEALTH: {
+            "from_thresholds": lambda cls: cls.from_thresholds(tuned),
+            "from_predictions": lambda cls: cls.from_predictions(YY, SS),
+            "from_diagnosis": lambda cls: cls.from_diagnosis(diagnosis),
+        },
+        REGION: {
+            "from_region": lambda cls: cls.from_region(hm.decision_region(*densities)),
+            "from_densities": lambda cls: cls.from_densities(*densities),
+        },
+        CURSE: {"from_simulation": lambda cls: cls.from_simulation(100, (0.1, 0.5), 20)},
+        AssessedScoreDisplay: {
+            "from_assessment": lambda cls: cls.from_assessment(hm.assess(Y, S, n_resamples=20))
+        },
+    }
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_subclasses_make_their_own_kind(display):
+    ways = made_by_subclasses()[display]
+    assert set(ways) == {name for name in dir(display) if name.startswith("from_")}
+    own = type("Own", (display,), {})
+    for name, make in ways.items():
+        drawn = make(own)
+        assert type(drawn) is own, name
+        assert drawn.plot() is drawn
+        plt.close("all")
 
 
 def test_a_drawing_that_fails_leaves_no_figure():
@@ -616,7 +712,9 @@ def test_thirty_thousand_labels_are_an_image_inside_a_vector_file(tmp_path):
 
 def image_in(page):
     found = re.findall(
-        r'<img alt="([^"<>]+)" style="[^"]+" src="data:image/png;base64,([^"]+)">', page
+        r'<img class="halfmax-picture" alt="([^"<>]+)" style="[^"]+" '
+        r'src="data:image/png;base64,([^"]+)">',
+        page,
     )
     assert page.count("<img") == len(found) == 1
     alt, content = found[0]
@@ -646,6 +744,19 @@ def test_results_have_a_small_picture_in_notebooks(kind):
     assert content.startswith(b"\x89PNG")
     assert len(page) < 60_000
     assert "<table>" in page
+
+
+def test_a_diagnosis_lists_its_findings_in_notebooks():
+    d = hm.diagnose(YY, 5 * SS, labels=NAMES)
+    head, found, rest = re.fullmatch(
+        r"<p>([^<]+)</p><ul>(.*?)</ul><p>([^<]+)</p><table>.*", d._repr_html_(), re.S
+    ).groups()
+    assert head.startswith("Diagnosis of 4 labels on 300 rows: ")
+    items = re.findall(r"<li>([\d,]+) <b>([^<]+)</b>: ([^<]+)</li>", found)
+    assert {name: int(count) for count, name, _ in items} == {
+        k: v for k, v in d.counts.items() if v
+    }
+    assert rest == "Scores are not probabilities (0 to 1), so calibration is not judged."
 
 
 @pytest.mark.parametrize(
@@ -692,6 +803,8 @@ TUNED = hm.tune(YY, SS, labels=NAMES)
 CURVE, EXPECTED = hm.ThresholdCurveDisplay, hm.ExpectedCurveDisplay
 HALF, HEALTH = hm.HalfMaxDisplay, hm.LabelHealthDisplay
 REGION, CURSE = hm.DecisionRegionDisplay, hm.WinnersCurseDisplay
+MODEL = LogisticRegression().fit(SS, Y)
+MODELS = OneVsRestClassifier(LogisticRegression()).fit(SS, YY)
 FORGOTTEN = pickle.loads(pickle.dumps(TUNED))
 BAD = [
     (lambda: CURVE.from_predictions(YY, SS), ValueError, "label must say which of the 4 labels"),
@@ -718,6 +831,16 @@ BAD = [
     (lambda: CURVE.from_predictions(Y, S, ax=3), TypeError, "ax must be matplotlib Axes"),
     (lambda: CURVE.from_predictions(Y, S, ax=np.array([3])), TypeError, "pass one of them"),
     (lambda: CURVE.from_estimator(None, S[:, None], Y), TypeError, "estimator must be"),
+    (lambda: CURVE.from_estimator(MODEL, SS[:-3], Y), ValueError, "297 rows in X and 300 in y"),
+    (lambda: CURVE.from_estimator(MODEL, SS, Y[:-3]), ValueError, "300 rows in X and 297 in y"),
+    (lambda: CURVE.from_estimator(MODELS, SS[:-3], YY), ValueError, "297 rows in X and 300 in y"),
+    (lambda: CURVE.from_estimator(MODELS, SS, YY[:-3]), ValueError, "300 rows in X and 297 in y"),
+    (lambda: CURVE.from_estimator(MODEL, SS, None), ValueError, "requires y to be passed"),
+    (
+        lambda: CURVE.from_estimator(MODEL, SS, Y, sample_weight=[1, 2]),
+        ValueError,
+        "sample_weight must hold one weight for each of the 300 rows",
+    ),
     (lambda: EXPECTED.from_probabilities(S * 3), ValueError, "p must be probabilities"),
     (lambda: EXPECTED.from_probabilities(SS), ValueError, "p must have 1 dimension"),
     (lambda: HALF.from_thresholds(hm.tune(YY, 9 * SS)), ValueError, "scores must be probabilities"),

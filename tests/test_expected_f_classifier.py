@@ -532,6 +532,19 @@ def test_each_check_for_classes_1_and_2_is_made_with_0_and_1():
 # What is wrong is said clearly.
 
 
+class Quiet(GaussianNB):
+    """Fits and returns nothing, which scikit-learn's own meta-estimators accept."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+
+
+def test_an_estimator_whose_fit_returns_nothing():
+    X, y = some_rows()
+    model, usual = (hm.ExpectedFClassifier(one).fit(X, y) for one in (Quiet(), GaussianNB()))
+    assert_array_equal(model.predict(X), usual.predict(X))
+
+
 class Broken(ClassifierMixin, BaseEstimator):
     """A classifier with the same odd probability everywhere."""
 
@@ -573,7 +586,7 @@ BAD = [
     ("words", fit([["a", "b"]] * 60), ValueError, r"Unknown label type: y must be numbers"),
     ("complex", fit(Y * 1j), ValueError, r"Complex data not supported: y must be numbers"),
     ("no labels", fit(Y[:, :0]), ValueError, r"y must not be empty"),
-    ("fewer rows", fit(Y[:-1]), ValueError, r"X and y must have the same rows; got 60 and 59"),
+    ("fewer rows", fit(Y[:-1]), ValueError, r"got 60 rows in X and 59 in y"),
     ("no estimator", fit(base=None), TypeError, r"estimator must be.*predict_proba.*got None"),
     ("a class", fit(base=LogisticRegression), TypeError, r"estimator must be.*made"),
     ("a regressor", fit(base=LinearRegression()), TypeError, r"estimator.*predict_proba.*Linear"),
@@ -619,6 +632,7 @@ BAD = [
         ValueError,
         r"4 columns, the labels seen in fit; got 3",
     ),
+    ("score, short", then("score", X, Y[:-1]), ValueError, r"got 60 rows in X and 59 in y"),
     ("score of one", then("score", X, Y[:, 0]), ValueError, r"4 columns.*got 1"),
 ]
 

@@ -3,6 +3,8 @@
 import csv
 import json
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from strategies import compiled
 from test_reproduce import Page
 
+from halfmax.cli import screens
 from halfmax.mesh.corpus import gather
 from halfmax.mesh.evaluating import codes_of
 from halfmax.mesh.fitting import assemble, learn_documents, left_out_outputs, tune_left_out
@@ -74,9 +77,25 @@ def test_the_study_is_written_and_nothing_else(made):
 
 
 @compiled
+def test_headings_say_that_records_are_synthetic(made):
+    folder, _, path, found = made
+    assert found.title == "Synthetic records tagged with made-up terms"
+    page = path.read_text("utf-8")
+    assert f"<title>{found.title}: the paper" in page
+    assert f"<h1>{found.title}: the paper" in page
+    tables = (folder / "mesh.md").read_text("utf-8")
+    head = f"# {found.title}: the paper's case study\n\nFrom synthetic records, scale 'small'"
+    assert tables.startswith(head)
+    assert not re.search("MEDLINE|MeSH", page + tables)
+    assert screens.studied(found)[0].startswith("Records: synthetic records, ")
+    assert replace(found, synthetic=False).title == "MEDLINE tagged with MeSH terms"
+
+
+@compiled
 def test_the_numbers_are_written_for_other_programs(made):
     folder, _, _, found = made
     summary = json.loads((folder / "mesh.json").read_text())
+    assert summary["synthetic"] is True
     assert summary["terms"] == len(found.terms) == TINY.n_labels
     assert summary["words"] == TINY.n_words
     assert (summary["training documents"], summary["held-out documents"]) == (1000, 100)

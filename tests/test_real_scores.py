@@ -12,6 +12,7 @@ from scipy import sparse
 from strategies import compiled
 
 import halfmax as hm
+from halfmax.label_health import floods
 
 BESIDE_THE_PROJECT = Path(__file__).parents[2] / "shared" / "data"
 SCORES = Path(os.environ.get("HALFMAX_DATA", BESIDE_THE_PROJECT)) / "scores"
@@ -66,6 +67,18 @@ def test_tuning_reaches_the_known_figures(real):
     reached = thresholds.label_scores[thresholds.support > 0].mean()
     assert reached == pytest.approx(on_tune, abs=6e-4)
     assert hm.score(truth[:, there], predicted[:, there]) == pytest.approx(on_test, abs=6e-4)
+
+
+def test_labels_that_flood_are_counted_on_the_rows_that_are_named():
+    """docs/honest-thresholds.md gives both numbers: of the rows tuned on, and of new ones."""
+    splits = load("mesh")
+    with pytest.warns(hm.OptimismWarning, match="^353 of 2,616 labels .* of the rows tuned on"):
+        tuned = hm.tune(*splits["tune"])
+    assert round(tuned.score, 3) == 0.222
+    truth = splits["tune"][0]
+    assert floods(tuned.predicted, tuned.support, truth.shape[0]).sum() == 353
+    share = tuned.predict(splits["test"][1]).mean(axis=0)
+    assert floods(share, truth.sum(axis=0) / truth.shape[0], 1.0).sum() == 357
 
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])

@@ -10,10 +10,12 @@ import browser as browsers
 import numpy as np
 import pytest
 from browser import cpu_of, reading
+from PIL import Image
 from report_cases import CASES, HOSTILE, NAMES, hostile
 from scipy import sparse
 
 import halfmax as hm
+from halfmax._style import CURVES
 
 COUNTS = ["tp", "fp", "fn", "tn", "predicted"]
 AVERAGES = ["macro", "micro", "samples"]
@@ -568,3 +570,174 @@ def test_very_many_labels_open_quickly_and_are_found_quickly(browser, large):
         found = [name for name in (f"term {j}" for j in range(TERMS)) if name in unstable]
         assert labels_shown(reader) == found[:25]
         assert max(took) < 0.5
+
+
+# The picture of the curves.
+
+CURVES_SHOWN = """() => {
+  const all = (place) => [...document.querySelectorAll(`#chart-curve svg ${place}`)];
+  const each = (place, name) => all(place).map((one) => one.getAttribute(name));
+  const kinds = each(".mark-line path", "aria-label").map((words) => words.split("kind: ")[1]);
+  const strokes = each(".mark-line path", "stroke");
+  return {
+    legend: all(".role-legend-label text").map((one) => one.textContent),
+    colours: each(".role-legend-symbol path", "stroke"),
+    boxes: all(".role-legend-symbol path, .role-legend-label text")
+      .map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right])
+      .sort((a, b) => a[0] - b[0]),
+    lines: Object.fromEntries(kinds.map((kind, i) => [kind, strokes[i]])),
+    paths: each(".mark-line path", "d"),
+  };
+}"""
+HEIGHTS = f"""({CURVES_SHOWN})().paths.map((path) => path.replace(/[\\d.]+,/g, "")).join()"""
+HURRY = """async (places) => {
+  for (const place of places) {
+    const followed = new Promise((resolve) => {
+      window.addEventListener("hashchange", resolve, { once: true });
+    });
+    location.hash = place;
+    await followed;
+  }
+}"""
+
+
+def curves_named(reader, name):
+    """What the picture shows, once its legend calls the score by this name."""
+    script = "name => document.querySelector('#chart-curve svg .role-legend-label text')"
+    reader.page.wait_for_function(f"{script}?.textContent === name", arg=name)
+    return reader.run(CURVES_SHOWN)
+
+
+def test_colours_keep_their_meaning_and_the_legend_stands_once(read):
+    case, opening = read("macro")
+    colours = {kind: f"var(--{colour})" for kind, (colour, _) in CURVES.items()}
+    with opening as reader:
+        for place, name in (
+            ("", "F1"),
+            ("pooled", "macro F1"),
+            ("label=2", "F1"),
+            ("pooled", "macro F1"),
+        ):
+            reader.run(f"location.hash = {place!r}")
+            shown = curves_named(reader, name)
+            assert shown["legend"] == [name, "precision", "recall"]
+            assert shown["colours"] == list(colours.values())
+            assert shown["lines"] == colours
+            ends = list(itertools.pairwise(shown["boxes"]))
+            assert len(ends) == 5
+            assert all(left[1] <= right[0] for left, right in ends)
+        reader.page.click("#rule-buttons [data-key=samples]")
+        assert curves_named(reader, "per-instance F1")["lines"] == colours
+        open_label(reader, case, 1)
+        assert curves_named(reader, "F1")["lines"] == colours
+
+
+def test_labels_opened_in_a_hurry_leave_the_picture_of_the_last(read):
+    case, opening = read("macro")
+    with opening as reader:
+        first = reader.run(HEIGHTS)
+        open_label(reader, case, 3)
+        reader.page.wait_for_function(f"first => {HEIGHTS} !== first", arg=first)
+        alone = reader.run(HEIGHTS)
+        reader.run(HURRY, ["pooled", "label=1", "pooled", "label=3"])
+        reader.page.wait_for_function(f"alone => {HEIGHTS} === alone", arg=alone)
+        reader.page.wait_for_timeout(200)  # for drawings that may still come
+        assert reader.run(HEIGHTS) == alone
+
+
+def test_curves_are_steps(read):
+    _, opening = read("macro")
+    with opening as reader:
+        for path in curves_named(reader, "F1")["paths"]:
+            points = [tuple(map(float, part.split(","))) for part in path[1:].split("L")]
+            assert len(points) > 10
+            assert all(a[0] == b[0] or a[1] == b[1] for a, b in itertools.pairwise(points))
+            assert points[0][0] == points[1][0]  # it is as high as at the upper threshold
+
+
+@pytest.mark.parametrize(
+    ("metric", "legend"),
+    [("precision", ["precision", "recall"]), ("recall", ["recall", "precision"])],
+)
+def test_a_metric_that_is_one_of_the_curves_is_drawn_once(browser, tmp_path, metric, legend):
+    y = np.arange(90) % 3 == 0
+    tuned = hm.tune(y, np.where(y, 0.2, 0.0) + np.linspace(0, 0.5, 90) % 0.31, metric)
+    with reading(browser, tuned.report(tmp_path / "report.html", **QUICK)) as reader:
+        assert curves_named(reader, metric)["legend"] == legend
+
+
+def test_the_status_line_says_what_is_open(read):
+    case, opening = read("macro")
+
+    def said():
+        names = ["precision", "recall", "score"]
+        score = reader.text("#score-name")
+        shown = [f"{score if one == 'score' else one} {reader.text(f'#{one}')}" for one in names]
+        return f"{reader.text('#which')}: {', '.join(shown)}"
+
+    with opening as reader:
+        assert reader.text("#said") == said()
+        reader.page.focus("#threshold")
+        reader.page.keyboard.press("Home")
+        assert reader.text("#said") == said()
+        for j in (2, 4):
+            open_label(reader, case, j)
+            assert reader.text("#said") == said()
+            assert reader.text("#said").startswith(f"{case.names[j]}: ")
+        reader.page.click("#rule-buttons [data-key=usual]")
+        assert reader.text("#said") == said()
+        reader.run(WALK, [3])  # the slider is still being moved
+        assert reader.text("#said") == ""
+        reader.page.click("#pool")
+        wait_for_label(reader, "All labels, one threshold")
+        assert reader.text("#said") == said()
+        reader.page.locator("#chart-curve svg.marks").click(position={"x": 300, "y": 150})
+        assert reader.text("#said") == said()
+
+
+def test_every_tick_is_a_number_of_its_own(browser, tmp_path):
+    rows = np.arange(6000)
+    y = np.column_stack([rows % 2 == 0, rows % 60 == 0, rows % 1500 == 0])
+    s = np.where(y, 0.3, 0.0) + (rows[:, None] * [0.618, 0.414, 0.732]) % 0.7
+    tuned = hm.tune(y, s)
+    ticks = """name => [...document.querySelectorAll(`#chart-${name} .role-axis-label text`)]
+      .map((one) => one.textContent)"""
+    with reading(browser, tuned.report(tmp_path / "report.html", **QUICK)) as reader:
+        draw_all(reader)
+        assert reader.run(ticks, "honest")[:5] == ["0", "1", "10", "100", "1k"]
+        shares = reader.run(ticks, "health")
+        assert "0.1%" in shares
+        assert set(shares) <= {"0.0001%", "0.001%", "0.01%", "0.1%", "1%", "10%", "100%"}
+
+
+# Results in notebooks.
+
+THEMES = {
+    "no theme known": ("", ""),
+    "JupyterLab, light": ("", 'data-jp-theme-light="true"'),
+    "JupyterLab, dark": ("", 'data-jp-theme-light="false"'),
+    "VS Code, light": ("", 'class="vscode-light"'),
+    "VS Code, dark": ("", 'class="vscode-dark"'),
+    "VS Code, high contrast": ("", 'class="vscode-high-contrast"'),
+    "VS Code, light high contrast": (
+        "",
+        'class="vscode-high-contrast vscode-high-contrast-light"',
+    ),
+    "Colab, dark": ('theme="dark"', ""),
+    "documentation, dark": ('data-theme="dark"', ""),
+}
+
+
+def test_pictures_in_notebooks_follow_the_theme(browser):
+    y = np.arange(60) % 3 == 0
+    shown = hm.tune(y, np.where(y, 0.6, 0.4) + np.linspace(-0.3, 0.3, 60))._repr_html_()
+    page = browser.new_page()
+    for name, (of_html, of_body) in THEMES.items():
+        page.set_content(f"<html {of_html}><body {of_body}>{shown}</body></html>")
+        content = page.locator("img.halfmax-picture").screenshot()
+        values = np.asarray(Image.open(io.BytesIO(content)).convert("L"))
+        dark = name.endswith(("dark", "high contrast")) and "light" not in name
+        assert (np.median(values) < 60) == dark, name
+        assert np.median(values) < 60 or np.median(values) > 240
+        assert np.ptp(values) > 150, name  # words stand out from their ground
+    page.close()

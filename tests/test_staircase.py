@@ -175,6 +175,15 @@ def test_grids_of_different_widths_do_not_unite():
         hm.Grid.of([[1]], [[0.5]]) | hm.Grid.of([[1, 1]], [[0.5, 0.5]])
 
 
+def test_subclasses_make_their_own_kind(tmp_path):
+    own_grid, own_stairs = type("OwnGrid", (hm.Grid,), {}), type("OwnStairs", (hm.Staircase,), {})
+    assert type(own_grid.of([0, 1], [0.2, 0.3])) is own_grid
+    assert type(own_stairs.of([0, 1], [0.2, 0.3])) is own_stairs
+    own = type("OwnThresholds", (hm.Thresholds,), {})
+    hm.tune([0, 1], [0.2, 0.3]).save(tmp_path / "t.json")
+    assert type(own.load(tmp_path / "t.json")) is own
+
+
 def test_a_grid_of_another_width_is_refused():
     grid = hm.Grid.of([[1]], [[0.5]])
     with pytest.raises(ValueError, match="grid must have"):

@@ -636,6 +636,24 @@ def test_one_split_given_without_refit():
     assert_allclose(model.estimator_.coef_, clone(LOGIT).fit(X[:60], Y[:60]).coef_)
 
 
+class Quiet(GaussianNB):
+    """Fits and returns nothing, which scikit-learn's own meta-estimators accept."""
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"rule": "expected"}, {"cv": 0.3, "refit": False}, {"n_jobs": 2}]
+)
+def test_an_estimator_whose_fit_returns_nothing(options):
+    model = hm.ThresholdClassifier(Quiet(), **options).fit(X, Y)
+    usual = hm.ThresholdClassifier(GaussianNB(), **options).fit(X, Y)
+    assert isinstance(model.estimator_, Quiet)
+    assert (model.threshold_, model.score_) == (usual.threshold_, usual.score_)
+    assert_array_equal(model.predict(X), usual.predict(X))
+
+
 def test_refit_fits_a_clone_on_all_rows():
     estimator = LogisticRegression()
     model = threshold(estimator).fit(X, Y)

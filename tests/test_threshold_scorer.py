@@ -209,7 +209,15 @@ BAD = [
         ValueError,
         "y must hold the classes seen in fit, 0 and 1; got 2",
     ),
-    ("short y", lambda: hm.make_threshold_scorer()(BOTH, X, Y[:90]), ValueError, "inconsistent"),
+    ("short y", lambda: hm.make_threshold_scorer()(BOTH, X, Y[:90]), ValueError, "and 90 in y"),
+    ("short X", lambda: hm.make_threshold_scorer()(BOTH, X[:90], Y), ValueError, "90 rows in X"),
+    ("no y", lambda: hm.make_threshold_scorer()(BOTH, X, None), ValueError, "requires y"),
+    (
+        "short weights",
+        lambda: hm.make_threshold_scorer()(BOTH, X, Y, [1.0]),
+        ValueError,
+        "sample_weight must hold one weight for each",
+    ),
     ("columns", lambda: hm.make_threshold_scorer()(EACH, X, MANY[:, :2]), ValueError, "2 labels"),
 ]
 

@@ -24,7 +24,11 @@ class Shown:
         from halfmax.displays.notebook import image_of  # when shown, not when imported
 
         table = self._plain_table()._repr_html_()
-        return f"<p>{escape(self._summary())}</p>{table}{image_of(self)}"
+        return f"{self._summary_html()}{table}{image_of(self)}"
+
+    def _summary_html(self) -> str:
+        """The summary for a notebook, which runs lines into one paragraph."""
+        return "".join(f"<p>{escape(line)}</p>" for line in self._summary().splitlines() if line)
 
     def _summary(self) -> str:
         raise NotImplementedError

@@ -16,6 +16,15 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 INK, GREY, PALE = "#222222", "#767676", "#e4e4e4"
 COLOUR_MAP = "viridis"  # even steps of lightness, also for the colour-blind and in grey
 
+#: The colour and the dashes of each curve against the threshold: alike in pictures and on pages.
+#: Pages have their own shades of these colours, one for light and one for dark.
+CURVES: dict[str, tuple[str, tuple[float, ...]]] = {
+    "score": ("blue", ()),
+    "precision": ("green", (6, 1.6)),
+    "recall": ("orange", (2.4, 1.4)),
+}
+SHADES = {"blue": BLUE, "orange": ORANGE, "green": GREEN}
+
 #: How the lines of a family differ, with colour and without: one for each line.
 LINES: tuple[dict[str, Any], ...] = (
     {"color": INK, "linestyle": "-"},

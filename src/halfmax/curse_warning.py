@@ -56,7 +56,7 @@ def _remedy(tuned: Thresholds, objective: Objective) -> str:
 
 
 def _of_flood(choice: Choice, tuned: Thresholds, flooded: Array) -> str:
-    what = "more than 5 % of rows and more than 10 times the base rate"
+    what = "more than 5 % of the rows tuned on and more than 10 times the base rate"
     if tuned.average == "binary":
         return (
             f"{choice.predicted[0]:,.0f} of {choice.total[0]:,.0f} rows are predicted where "

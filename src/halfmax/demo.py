@@ -92,13 +92,17 @@ def show_rare_labels() -> None:
     """What thresholds promise on the data tuned on, and what they keep on new data."""
     here, new = score_styles()
     print(
-        f"\n\nRare labels: {here.truth.shape[1]} ways to write a digit and labels of pure noise, "
+        f"\n\nRare labels: {here.truth.shape[1]} of them, ways to write a digit and pure noise, "
         f"about {np.median(here.truth.sum(axis=0)):.0f} positives each\n"
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OptimismWarning)
         results = {guard: tune(here.truth, here.scores, guard=guard) for guard in (None, "auto")}
     print(_kept_promises(results, here, new), end="\n\n")
+    print(
+        "F1 is macro F1: here on the rows tuned on, there on new rows, and as assess() expects it."
+    )
+    print("Flooding counts labels; the last two columns are of the new rows.\n")
     print(textwrap.fill(f"tune() without a guard warned: {caught[0].message}", 92))
 
 
@@ -183,13 +187,14 @@ def _side_by_side(results: dict[str, Thresholds]) -> Table:
 
 
 def _kept_promises(results: dict[Any, Thresholds], here: Scored, new: Scored) -> Table:
-    """Macro F1 where it was tuned, what assess expects, and what new data show."""
+    """Macro F1 and flooding labels where they were tuned, as assess expects, and on new data."""
     columns: dict[str, list[Any]] = {
         "guard": [repr(guard) for guard in results],
-        "macro F1 here": _rounded(np.array([tuned.score for tuned in results.values()])),
-        "assess() expects": [round(assess(here.truth, here.scores).expected_score, 3), ""],
-        "on new data": [],
-        "floods": [],
+        "F1 here": _rounded(np.array([tuned.score for tuned in results.values()])),
+        "flooding here": [],
+        "expected": [round(assess(here.truth, here.scores).expected_score, 3), ""],
+        "F1 there": [],
+        "flooding there": [],
         "predicted": [],
         "positives": [int(new.truth.sum())] * len(results),
     }
@@ -197,8 +202,10 @@ def _kept_promises(results: dict[Any, Thresholds], here: Scored, new: Scored) ->
     for tuned in results.values():
         predictions = tuned.predict(new.scores)
         count = predictions.sum(axis=0)
-        columns["on new data"].append(round(score(new.truth, predictions), 3))
-        columns["floods"].append(f"{floods(count, support, len(predictions)).sum()} labels")
+        flooding = floods(tuned.predicted, tuned.support, len(here.truth))
+        columns["flooding here"].append(int(flooding.sum()))
+        columns["F1 there"].append(round(score(new.truth, predictions), 3))
+        columns["flooding there"].append(int(floods(count, support, len(predictions)).sum()))
         columns["predicted"].append(int(count.sum()))
     return Table(columns)
 

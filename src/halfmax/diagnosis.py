@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from html import escape
 from itertools import chain
 from typing import Any
 
@@ -157,17 +158,31 @@ class Diagnosis(Shown):
         return table
 
     def _summary(self) -> str:
+        found = [f"{count:>8,}  {name}: {FINDINGS[name]}" for name, count in self._found()]
+        return "\n".join([self._headline(), *found, *self._caveats()]) + "\n"
+
+    def _summary_html(self) -> str:
+        found = "".join(
+            f"<li>{count:,} <b>{name}</b>: {escape(FINDINGS[name])}</li>"
+            for name, count in self._found()
+        )
+        rest = "".join(f"<p>{escape(line)}</p>" for line in self._caveats())
+        return f"<p>{escape(self._headline())}</p>{f'<ul>{found}</ul>' if found else ''}{rest}"
+
+    def _headline(self) -> str:
         size = len(self.labels)
         sick = sum(1 for names in self.findings if names)
         what = "1 label" if size == 1 else f"{size:,} labels"
         rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
-        lines = [f"Diagnosis of {what} on {rows}: {sick:,} with findings"]
-        for name, count in self.counts.items():
-            if count:
-                lines.append(f"{count:>8,}  {name}: {FINDINGS[name]}")
-        if not self.probabilities:
-            lines.append("Scores are not probabilities (0 to 1), so calibration is not judged.")
-        return "\n".join(lines) + "\n"
+        return f"Diagnosis of {what} on {rows}: {sick:,} with findings"
+
+    def _found(self) -> list[tuple[str, int]]:
+        return [(name, count) for name, count in self.counts.items() if count]
+
+    def _caveats(self) -> list[str]:
+        if self.probabilities:
+            return []
+        return ["Scores are not probabilities (0 to 1), so calibration is not judged."]
 
     def _plain_table(self) -> Table:
         return Table(

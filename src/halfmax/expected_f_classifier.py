@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED, process_routing
@@ -21,8 +21,9 @@ from halfmax._threads import spans
 from halfmax.deciding_jointly import decide_joint
 from halfmax.joint import Joint
 from halfmax.metrics import Metric
+from halfmax.out_of_fold import fit_clone
 from halfmax.scoring import score
-from halfmax.targets import read_labels
+from halfmax.targets import check_rows, read_labels
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
@@ -133,12 +134,12 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         self._check_estimator()
         kind, ones, _ = read_labels(y)
-        _check_rows(X, ones.shape[0])
+        check_rows(X, ones)
         self._decide(np.zeros((1, ones.shape[1], 1)), 1.0)  # checks the options
         weights = _inputs.check_weights(sample_weight, ones.shape[0])
         params = self._params_of_fit(weights, fit_params)
         *self.estimators_, self.empty_estimator_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_clone)(self.estimator, X, target, params) for target in _targets(ones)
+            delayed(_fit_to)(self.estimator, X, target, params) for target in _targets(ones)
         )
         self.sizes_ = np.unique(np.diff(ones.indptr))
         self.classes_ = [np.array([0, 1]) for _ in self.estimators_]
@@ -172,6 +173,7 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Not the accuracy that other classifiers report, of which scikit-learn asks whole rows.
         """
         check_is_fitted(self)
+        check_rows(X, y)
         truth, predicted = self._kind.truth(y), self.predict(X)
         return score(truth, predicted, self.metric, "samples", sample_weight, self.zero_division)
 
@@ -327,10 +329,10 @@ def _targets(ones: Any) -> Iterator[npt.NDArray[np.int64]]:
     yield (sizes > 0).astype(np.int64)
 
 
-def _fit_clone(estimator: Any, X: Any, target: Array, params: dict[str, Any]) -> Any:
+def _fit_to(estimator: Any, X: Any, target: Array, params: dict[str, Any]) -> Any:
     if (target == target[0]).all():
         return DummyClassifier().fit(X, target)
-    return clone(estimator).fit(X, target, **params)
+    return fit_clone(estimator, X, target, params)
 
 
 def _takes_weights(estimator: Any) -> bool:
@@ -339,10 +341,3 @@ def _takes_weights(estimator: Any) -> bool:
     return "sample_weight" in parameters or any(
         one.kind is Parameter.VAR_KEYWORD for one in parameters.values()
     )
-
-
-def _check_rows(X: Any, n_rows: int) -> None:
-    if _num_samples(X) != n_rows:
-        raise ValueError(
-            f"X and y must have the same rows; got {_num_samples(X)} and {n_rows} of them"
-        )

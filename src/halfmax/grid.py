@@ -1,7 +1,7 @@
 """First pass over the data: the scores of the positives, the only thresholds worth trying."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -81,16 +81,17 @@ class Grid:
     scores: Array
 
     @classmethod
-    def of(cls, y_true: Any, y_score: Any) -> "Grid":
+    def of(cls, y_true: Any, y_score: Any) -> Self:
         """First pass: collect the positives' scores."""
         data = _inputs.read_labelled(y_true, y_score)
         columns, scores, _ = positive_entries(data)
         return cls.from_entries(columns, scores, data.n_labels)
 
     @classmethod
-    def from_entries(cls, columns: Array, scores: Array, n_labels: int) -> "Grid":
+    def from_entries(cls, columns: Array, scores: Array, n_labels: int) -> Self:
         """The grid of (label, score) pairs; -inf can never be reached and is left out."""
-        return distinct_scores(columns, scores, n_labels)[0]
+        found = distinct_scores(columns, scores, n_labels)[0]
+        return cls(found.offsets, found.scores)
 
     def __or__(self, other: "Grid") -> "Grid":
         if not isinstance(other, Grid):

@@ -19,7 +19,11 @@ _FEW = 10  # positives; with fewer a sum of ranks is not yet normal
 
 
 def floods(predicted: Array, positives: Array, total: Array | float) -> Array:
-    """True where a label is predicted for more than 5 % of rows and 10 times its base rate."""
+    """True where a label is predicted for more than 5 % of rows and 10 times its base rate.
+
+    All three are counts of the same rows, those tuned on or new ones: a label may flood one set and
+    not the other, so whoever shows the number says of which rows it is.
+    """
     flooding: Array = (predicted > FLOOD_SHARE * np.asarray(total)) & (
         predicted > FLOOD_TIMES * positives
     )

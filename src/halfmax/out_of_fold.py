@@ -21,6 +21,13 @@ Array = npt.NDArray[Any]
 Split = tuple[Array, Array]  # rows to fit on, rows to score
 
 
+def fit_clone(estimator: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
+    """A fitted clone, whatever its ``fit`` returns: some return None rather than self."""
+    fitted = clone(estimator)
+    fitted.fit(X, y, **params)
+    return fitted
+
+
 class Work(NamedTuple):
     """An estimator, and what it is fitted on and asked for."""
 
@@ -38,7 +45,7 @@ class Work(NamedTuple):
             X, y = _safe_split(self.estimator, X, y, rows)
             truth, params = truth[rows], _check_method_params(self.X, params, rows)
         try:
-            return clone(self.estimator).fit(X, y, **params)
+            return fit_clone(self.estimator, X, y, params)
         except ValueError as error:
             raise _explained(error, self, truth) from error
 

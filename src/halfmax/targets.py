@@ -7,6 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import _num_samples
 
 from halfmax import _inputs
 from halfmax._errors import spell_out
@@ -103,6 +104,17 @@ def read_targets(y: Any, pos_label: Any = None) -> Targets:
         )
     kind = Kind.of_classes(classes, pos_label)
     return Targets(kind, values, (place == kind.positive).astype(np.uint8))
+
+
+def check_rows(X: Any, y: Any) -> None:
+    """Refuse X and y of different lengths, which would pair rows with the wrong targets."""
+    if y is None:
+        raise ValueError(_NO_Y)
+    of_x, of_y = _num_samples(X), _num_samples(y)
+    if of_x != of_y:
+        raise ValueError(
+            f"X and y must have the same number of rows; got {of_x:,} rows in X and {of_y:,} in y"
+        )
 
 
 def width(y: Any) -> int:

@@ -29,7 +29,7 @@ from halfmax.plan import Plan, Waiting
 from halfmax.responses import find_method, scores_of, takes_many_labels
 from halfmax.splitting import LabelFolds, splitter_for
 from halfmax.staircase import Staircase
-from halfmax.targets import Kind, read_targets
+from halfmax.targets import Kind, check_rows, read_targets
 
 Array = npt.NDArray[Any]
 
@@ -202,7 +202,8 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         targets = read_targets(y, self.pos_label)
         plan = self._plan_for(targets.kind, method)
         targets = out_of_fold.for_estimator(self.estimator, targets)
-        X, _ = indexable(X, targets.given)
+        (X,) = indexable(X)
+        check_rows(X, targets.truth)
         weights = _inputs.check_weights(sample_weight, targets.n_rows)
         routed = _routing.route_fit(self, sample_weight, fit_params)
         work = Work(self.estimator, X, targets, routed.estimator.fit, method, plan.unseen)
@@ -229,6 +230,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """The metric, averaged as in fit, that ``predict(X)`` reaches."""
         check_is_fitted(self)
         plan = self._plan
+        check_rows(X, y)
         truth, predictions = plan.kind.truth(y), self._predict(X)
         metric, average = plan.objective.metric, plan.average
         return scoring.score(truth, predictions, metric, average, sample_weight)

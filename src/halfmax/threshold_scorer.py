@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_regressor
-from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import UNUSED
 
 from halfmax import _inputs, _options, cross_fitting, tuning
@@ -12,7 +11,7 @@ from halfmax._inputs import LabelledScores
 from halfmax.metrics import Metric, Objective, find_metric
 from halfmax.responses import find_method, scores_of
 from halfmax.splitting import deal_rows, shuffling
-from halfmax.targets import Kind, read_targets, width
+from halfmax.targets import Kind, check_rows, read_targets, width
 
 
 class ThresholdScorer(BaseEstimator):
@@ -44,12 +43,8 @@ class ThresholdScorer(BaseEstimator):
 
     def score(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The metric of a fitted estimator whose thresholds are chosen by other rows."""
-        check_consistent_length(X, y)
-        method = find_method(estimator, self.response_method)
-        kind = kind_known_to(estimator, y, self.pos_label)
-        truth, scores = kind.truth(y), scores_of(estimator, X, method, kind)
-        weights = _inputs.check_weights(sample_weight, truth.shape[0])
-        return self._score_unseen(LabelledScores(truth, scores, weights, None, None))
+        how = self.response_method, self.pos_label
+        return self._score_unseen(scored_rows(estimator, X, y, sample_weight, *how))
 
     def _score_unseen(self, data: LabelledScores) -> float:
         objective, guard = Objective(find_metric(self.metric)), _options.check_guard(self.guard)
@@ -67,7 +62,19 @@ class ThresholdScorer(BaseEstimator):
         return cross_fitting.score_unseen(data, fold_of, tuned, average, objective.metric)
 
 
-def kind_known_to(estimator: Any, y: Any, pos_label: Any) -> Kind:
+def scored_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, response_method: str, pos_label: Any
+) -> LabelledScores:
+    """Rows scored by a fitted estimator, with the truth about them, checked."""
+    method = find_method(estimator, response_method)
+    check_rows(X, y)
+    kind = _kind_known_to(estimator, y, pos_label)
+    truth, scores = kind.truth(y), scores_of(estimator, X, method, kind)
+    weights = _inputs.check_weights(sample_weight, truth.shape[0])
+    return LabelledScores(truth, scores, weights, kind.labels, None)
+
+
+def _kind_known_to(estimator: Any, y: Any, pos_label: Any) -> Kind:
     """Two classes are those that the estimator knows: the rows to score may hold only one."""
     if width(y) > 1:
         return read_targets(y, pos_label).kind

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +67,7 @@ class Thresholds(Shown):
     @classmethod
     def from_counts(
         cls, thresholds: Array, counts: tuple[Array, ...], *, native: Any, **rest: Any
-    ) -> "Thresholds":
+    ) -> Self:
         """From the counts (tp, predicted, positives, total) that the thresholds give."""
         _, predicted, positives, _ = counts
         parts = confusion(*counts)
@@ -126,7 +126,7 @@ class Thresholds(Shown):
         write_whole(path, _format.encode(head, self.labels, self._columns()))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Thresholds":
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote; everything in the file is checked."""
         raw = Path(path).read_bytes()
         try:
@@ -195,7 +195,7 @@ class Thresholds(Shown):
         how = n_resamples, seed, overwrite, progress
         return write_report(self, path, y_true, y_score, *about, *how)
 
-    def __copy__(self) -> "Thresholds":
+    def __copy__(self) -> Self:
         return replace(self)
 
     def __getstate__(self) -> dict[str, Any]:

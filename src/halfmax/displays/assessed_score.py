@@ -1,7 +1,7 @@
 """What is known of a score on new data, beside the one that tuning showed."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ Array = npt.NDArray[np.float64]
 _BINS = 30
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class AssessedScoreDisplay(Display):
     """Scores to expect on new data, and the score on the data tuned on.
 
@@ -44,12 +44,12 @@ class AssessedScoreDisplay(Display):
     @classmethod
     def from_assessment(
         cls, assessment: Assessment, *, ax: "Axes | None" = None, **how: Any
-    ) -> "AssessedScoreDisplay":
+    ) -> Self:
         """Draw what `assess` gives."""
         return cls._of(need(Assessment, assessment, "assessment", "assess")).plot(ax, **how)
 
     @classmethod
-    def _of(cls, a: Assessment) -> "AssessedScoreDisplay":
+    def _of(cls, a: Assessment) -> Self:
         average = a.thresholds.average
         metric = name_of(a.thresholds.metric)
         return cls(

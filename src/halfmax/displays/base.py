@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -22,6 +23,7 @@ Kind = TypeVar("Kind")
 
 MANY_POINTS = 2000  # from here on they are drawn as dots of an image, also in vector files
 _LONGEST_NAME, _LONGEST_TITLE = 28, 70
+_MOST_SHOWN = 4  # values of a tuple in a repr
 SIZE_OF_NAMES = 8.5
 
 
@@ -38,6 +40,12 @@ class Display:
 
     ax_: "Axes"
     figure_: "Figure"
+
+    def __repr__(self) -> str:
+        """One line: numbers and words in full, arrays by their shape."""
+        shown = [field.name for field in fields(self) if not field.name.startswith("_")]  # type: ignore[arg-type]
+        parts = [f"{name}={_briefly(getattr(self, name))}" for name in shown]
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
         """Draw it.
@@ -71,6 +79,30 @@ class Display:
             return
         with new_axes(size) as (self.figure_, self.ax_):
             yield self.figure_, self.ax_
+
+
+def _briefly(value: Any) -> str:
+    """A value in a few characters."""
+    if isinstance(value, np.ndarray):
+        return f"<{' x '.join(f'{size:,}' for size in value.shape)} array>"
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}" if abs(float(value)) < 1.0 else f"{value:.12g}"
+    if isinstance(value, (tuple, list)):
+        if len(value) > _MOST_SHOWN:
+            return f"<{len(value):,} values>"
+        return f"({', '.join(map(_briefly, value))})"
+    text = on_one_line(repr(value))
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
+
+
+def line_look(usual: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """How a line is drawn: as usual, but for what the caller gives, by name or alias (``lw``)."""
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    return {**usual, **normalize_kwargs(given, Line2D)}
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,14 +31,13 @@ Array = npt.NDArray[np.float64]
 
 _POINTS = 521
 _TIMES = "\N{MULTIPLICATION SIGN}"
-_TIMES = "\N{MULTIPLICATION SIGN}"
 _SIZE = (5.4, 5.2)
 _MOST_NAMED = 2  # intervals
 _DECADES = 6.0  # of the odds, around the cut
 _UNSEEN = 1e-3  # of the highest step
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class DecisionRegionDisplay(Display):
     """The scores to predict when the densities of both classes are known.
 
@@ -72,14 +71,12 @@ class DecisionRegionDisplay(Display):
     steps: bool = False
 
     @classmethod
-    def from_region(
-        cls, region: DecisionRegion, *, ax: Any = None, **how: Any
-    ) -> "DecisionRegionDisplay":
+    def from_region(cls, region: DecisionRegion, *, ax: Any = None, **how: Any) -> Self:
         """Draw what `decision_region` gives."""
         return cls._of(need(DecisionRegion, region, "region", "decision_region")).plot(ax, **how)
 
     @classmethod
-    def _of(cls, region: DecisionRegion) -> "DecisionRegionDisplay":
+    def _of(cls, region: DecisionRegion) -> Self:
         curves = region.curves(_POINTS)
         scores = np.asarray(curves["score"], np.float64)
         shown = np.isfinite(scores)
@@ -105,7 +102,7 @@ class DecisionRegionDisplay(Display):
         *,
         ax: Any = None,
         **how: Any,
-    ) -> "DecisionRegionDisplay":
+    ) -> Self:
         """Find the region and draw it; parameters as `decision_region` takes them.
 
         >>> from scipy import stats
@@ -123,7 +120,7 @@ class DecisionRegionDisplay(Display):
             odds: Array = self.positive / self.negative
         return odds
 
-    def plot(self, ax: Any = None, *, name: str | None = None) -> "DecisionRegionDisplay":
+    def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
         """Draw it.
 
         Parameters

@@ -1,14 +1,14 @@
 """What to expect of predicting the k most probable items, for every k."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from halfmax._style import BLUE, ORANGE
 from halfmax.deciding import decide
-from halfmax.displays.base import Display, name_of, name_of_rule, number, put_legend
+from halfmax.displays.base import Display, line_look, name_of, name_of_rule, number, put_legend
 from halfmax.expected import expected_curve
 from halfmax.metrics import Metric
 
@@ -23,7 +23,7 @@ _FEW = 60  # items, up to which each count is a dot
 _MOST = 1000  # counts that are drawn
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ExpectedCurveDisplay(Display):
     """The expected metric of predicting the k most probable items, against k.
 
@@ -58,7 +58,7 @@ class ExpectedCurveDisplay(Display):
         max_k: int | None = None,
         ax: "Axes | None" = None,
         **how: Any,
-    ) -> "ExpectedCurveDisplay":
+    ) -> Self:
         """Draw the curve of one batch of independent items.
 
         Parameters
@@ -95,7 +95,7 @@ class ExpectedCurveDisplay(Display):
         name: str | None = None,
         log: bool | None = None,
         **line: Any,
-    ) -> "ExpectedCurveDisplay":
+    ) -> Self:
         """Draw it.
 
         Parameters
@@ -119,8 +119,8 @@ class ExpectedCurveDisplay(Display):
             if log:
                 drawn.set_xscale("symlog", linthresh=1.0, linscale=0.4)
             k = self._drawn(log)
-            look = {"color": BLUE, "linewidth": 1.6, "marker": "." if items <= _FEW else "", **line}
-            self.line_: Line2D = drawn.plot(k, self.expected[k], **look)[0]
+            look = {"color": BLUE, "linewidth": 1.6, "marker": "." if items <= _FEW else ""}
+            self.line_: Line2D = drawn.plot(k, self.expected[k], **line_look(look, line))[0]
             drawn.set(xlim=(0 if log else -0.03 * items, items * (1.15 if log else 1.03)))
             top = 1.05 * float(self.expected.max()) or 1.0
             drawn.set(ylim=(0.0, top), xlabel="k, items predicted")

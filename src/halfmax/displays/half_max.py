@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +38,7 @@ _LOOKS: tuple[dict[str, Any], ...] = (  # of labels with few, some and plenty of
 )
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class HalfMaxDisplay(Display):
     """Tuned thresholds against F*/2 over labels: a check of calibration.
 
@@ -73,7 +73,7 @@ class HalfMaxDisplay(Display):
     @classmethod
     def from_thresholds(
         cls, thresholds: Thresholds, *, ax: "Axes | None" = None, **how: Any
-    ) -> "HalfMaxDisplay":
+    ) -> Self:
         """Draw what `tune` gives: a threshold for each label, or one for pooled counts.
 
         >>> from halfmax import tune
@@ -84,7 +84,7 @@ class HalfMaxDisplay(Display):
         return cls._of(thresholds).plot(ax, **how)
 
     @classmethod
-    def _of(cls, thresholds: Thresholds) -> "HalfMaxDisplay":
+    def _of(cls, thresholds: Thresholds) -> Self:
         t = need(Thresholds, thresholds, "thresholds", "tune")
         if t.average == "samples" or (t.shared and t.average == "macro"):
             raise ValueError(
@@ -122,7 +122,7 @@ class HalfMaxDisplay(Display):
         zero_division: float = 0.0,
         ax: "Axes | None" = None,
         **how: Any,
-    ) -> "HalfMaxDisplay":
+    ) -> Self:
         """Diagnose labelled scores and draw what is found; parameters as `diagnose` takes them."""
         _need_ratio(find_metric(metric))
         given = metric, n_resamples, level, seed
@@ -130,9 +130,7 @@ class HalfMaxDisplay(Display):
         return cls.from_diagnosis(found, ax=ax, **how)
 
     @classmethod
-    def from_diagnosis(
-        cls, diagnosis: Diagnosis, *, ax: "Axes | None" = None, **how: Any
-    ) -> "HalfMaxDisplay":
+    def from_diagnosis(cls, diagnosis: Diagnosis, *, ax: "Axes | None" = None, **how: Any) -> Self:
         """Draw what `diagnose` gives, with the miscalibrated labels marked and named."""
         d = need(Diagnosis, diagnosis, "diagnosis", "diagnose")
         if not d.probabilities:
@@ -142,14 +140,12 @@ class HalfMaxDisplay(Display):
         return cls(*some).plot(ax, **how)
 
     @classmethod
-    def from_decision(
-        cls, decision: Decision, *, ax: "Axes | None" = None, **how: Any
-    ) -> "HalfMaxDisplay":
+    def from_decision(cls, decision: Decision, *, ax: "Axes | None" = None, **how: Any) -> Self:
         """Draw what `decide` gives: the lowest probability predicted in each batch against F*/2."""
         return cls._of_decision(need(Decision, decision, "decision", "decide")).plot(ax, **how)
 
     @classmethod
-    def _of_decision(cls, d: Decision) -> "HalfMaxDisplay":
+    def _of_decision(cls, d: Decision) -> Self:
         return cls(
             labels=names_or_places(d.labels, len(d.thresholds)),
             thresholds=d.thresholds,

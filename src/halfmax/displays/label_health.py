@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class LabelHealthDisplay(Display):
     """The share of rows that each label is predicted for, against its base rate.
 
@@ -55,7 +55,7 @@ class LabelHealthDisplay(Display):
         *,
         ax: "Axes | None" = None,
         **how: Any,
-    ) -> "LabelHealthDisplay":
+    ) -> Self:
         """Draw what `tune` gives; thresholds from a file do not know ``n_rows``, so give it.
 
         >>> from halfmax import tune
@@ -66,7 +66,7 @@ class LabelHealthDisplay(Display):
         return cls._of(thresholds, n_rows).plot(ax, **how)
 
     @classmethod
-    def _of(cls, thresholds: Thresholds, n_rows: float | None = None) -> "LabelHealthDisplay":
+    def _of(cls, thresholds: Thresholds, n_rows: float | None = None) -> Self:
         t = need(Thresholds, thresholds, "thresholds", "tune")
         if n_rows is None:
             if t._origin is None:
@@ -79,9 +79,7 @@ class LabelHealthDisplay(Display):
         return cls._from_counts(labels, t.support, t.predicted, n_rows)
 
     @classmethod
-    def _from_counts(
-        cls, labels: Labels, support: Array, predicted: Array, n_rows: Any
-    ) -> "LabelHealthDisplay":
+    def _from_counts(cls, labels: Labels, support: Array, predicted: Array, n_rows: Any) -> Self:
         least = max(support.max(initial=0), predicted.max(initial=0))
         if isinstance(n_rows, str) or not n_rows > 0 or n_rows < least * (1 - 1e-9):
             raise ValueError(
@@ -106,7 +104,7 @@ class LabelHealthDisplay(Display):
         zero_division: float = 0.0,
         ax: "Axes | None" = None,
         **how: Any,
-    ) -> "LabelHealthDisplay":
+    ) -> Self:
         """Tune labelled scores and draw what is predicted; parameters as `tune` takes them."""
         wanted = _options.check_guard(guard)
         objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
@@ -120,16 +118,14 @@ class LabelHealthDisplay(Display):
         return cls._from_counts(names, *counts).plot(ax, **how)
 
     @classmethod
-    def from_diagnosis(
-        cls, diagnosis: Diagnosis, *, ax: "Axes | None" = None, **how: Any
-    ) -> "LabelHealthDisplay":
+    def from_diagnosis(cls, diagnosis: Diagnosis, *, ax: "Axes | None" = None, **how: Any) -> Self:
         """Draw what `diagnose` gives."""
         return cls._of_diagnosis(need(Diagnosis, diagnosis, "diagnosis", "diagnose")).plot(
             ax, **how
         )
 
     @classmethod
-    def _of_diagnosis(cls, d: Diagnosis) -> "LabelHealthDisplay":
+    def _of_diagnosis(cls, d: Diagnosis) -> Self:
         return cls._from_counts(d.labels, d.support, d.predicted, d.n_rows)
 
     def _draw(self, ax: "Axes", name: str | None) -> None:

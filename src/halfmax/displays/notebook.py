@@ -28,6 +28,24 @@ _SHOWN_WIDTH = 480  # pixels of the page
 _COLOURS = 64  # enough for lines and words, and a third of the bytes
 _MOST_ROWS = 2_000_000  # to be counted again for a picture that nobody has asked for
 _RESAMPLES = 100
+_LOOK = (
+    f"width: {_SHOWN_WIDTH}px; max-width: 100%; background: white; padding: 6px; "
+    "border-radius: 4px; box-sizing: border-box"
+)
+# A picture is a light card. Where the notebook says that its theme is dark, the card turns dark
+# too: light and dark change places and hues stay. What the system prefers is not asked, since a
+# light notebook is often shown on a dark desktop.
+_DARK_THEMES = (
+    'body[data-jp-theme-light="false"]',  # JupyterLab and Jupyter Notebook 7
+    "body.vscode-dark",  # Visual Studio Code
+    "body.vscode-high-contrast:not(.vscode-high-contrast-light)",
+    'html[theme="dark"]',  # Colab
+    'html[data-theme="dark"]',  # notebooks as pages of documentation
+)
+_TURN_DARK = (
+    f"<style>{', '.join(f'{theme} .halfmax-picture' for theme in _DARK_THEMES)} "
+    "{ filter: invert(0.9) hue-rotate(180deg) }</style>"
+)
 
 
 def image_of(result: Any) -> str:
@@ -80,8 +98,8 @@ def _as_image(display: Display) -> str:
         display.plot(figure.subplots())
         content = b64encode(_small_png(figure)).decode()
     alt = (display.__doc__ or "").partition("\n")[0]
-    look = f"width: {_SHOWN_WIDTH}px; max-width: 100%; background: white"
-    return f'<img alt="{alt}" style="{look}" src="data:image/png;base64,{content}">'
+    source = f"data:image/png;base64,{content}"
+    return f'{_TURN_DARK}<img class="halfmax-picture" alt="{alt}" style="{_LOOK}" src="{source}">'
 
 
 def _small_png(figure: "Figure") -> bytes:

@@ -2,18 +2,19 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from halfmax import _inputs, _options
 from halfmax._inputs import LabelledScores
-from halfmax._style import BLUE, GREEN, GREY, ORANGE
+from halfmax._style import CURVES, GREY, SHADES
 from halfmax.choosing import choose, count_at
 from halfmax.displays.base import (
     Display,
     ink_of,
+    line_look,
     name_of,
     name_of_rule,
     names_or_places,
@@ -43,11 +44,13 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 
-_DASHES: dict[str, Any] = {"precision": (0, (6, 1.6)), "recall": (0, (2.4, 1.4))}
+_COLOURS = {name: SHADES[colour] for name, (colour, _) in CURVES.items()}
+_OWN = _COLOURS["score"]
+_DASHES: dict[str, Any] = {name: (0, dashes) for name, (_, dashes) in CURVES.items() if dashes}
 _ROOM = 0.04  # beside the lowest and the highest score
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ThresholdCurveDisplay(Display):
     """The metric, precision and recall of one label against its threshold.
 
@@ -110,7 +113,7 @@ class ThresholdCurveDisplay(Display):
         zero_division: float = 0.0,
         ax: "Axes | None" = None,
         **how: Any,
-    ) -> "ThresholdCurveDisplay":
+    ) -> Self:
         """Draw the curves of labelled scores.
 
         Parameters
@@ -136,7 +139,7 @@ class ThresholdCurveDisplay(Display):
         """
         objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
         data = _inputs.read_labelled(y_true, y_score, sample_weight)
-        made = _curve(data, objective, label, threshold, level, n_resamples, seed)
+        made = _curve(cls, data, objective, label, threshold, level, n_resamples, seed)
         return made.plot(ax, **how)
 
     @classmethod
@@ -158,22 +161,17 @@ class ThresholdCurveDisplay(Display):
         zero_division: float = 0.0,
         ax: "Axes | None" = None,
         **how: Any,
-    ) -> "ThresholdCurveDisplay":
+    ) -> Self:
         """Draw the curves of a fitted scikit-learn estimator on rows that it was not fitted on.
 
         ``response_method`` and ``pos_label`` are those of `ThresholdClassifier`, all else as in
         `from_predictions`.
         """
-        from halfmax.responses import find_method, scores_of
-        from halfmax.threshold_scorer import kind_known_to
+        from halfmax.threshold_scorer import scored_rows
 
         objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
-        method = find_method(estimator, response_method)
-        kind = kind_known_to(estimator, y, pos_label)
-        truth, scores = kind.truth(y), scores_of(estimator, X, method, kind)
-        weights = _inputs.check_weights(sample_weight, truth.shape[0])
-        data = LabelledScores(truth, scores, weights, kind.labels, None)
-        made = _curve(data, objective, label, threshold, level, n_resamples, seed)
+        data = scored_rows(estimator, X, y, sample_weight, response_method, pos_label)
+        made = _curve(cls, data, objective, label, threshold, level, n_resamples, seed)
         return made.plot(ax, **how)
 
     @classmethod
@@ -187,7 +185,7 @@ class ThresholdCurveDisplay(Display):
         seed: int = 0,
         ax: "Axes | None" = None,
         **how: Any,
-    ) -> "ThresholdCurveDisplay":
+    ) -> Self:
         """Draw the curves of the data that thresholds were tuned on, with the tuned one marked.
 
         Thresholds that were loaded from a file do not know their data: use `from_predictions`.
@@ -195,10 +193,15 @@ class ThresholdCurveDisplay(Display):
         made = cls._of(thresholds, label, level, n_resamples, seed)
         return made.plot(ax, **how)
 
-    @staticmethod
+    @classmethod
     def _of(
-        thresholds: Thresholds, label: Hashable | None, level: float, n_resamples: int, seed: int
-    ) -> "ThresholdCurveDisplay":
+        cls,
+        thresholds: Thresholds,
+        label: Hashable | None,
+        level: float,
+        n_resamples: int,
+        seed: int,
+    ) -> Self:
         origin = need(Thresholds, thresholds, "thresholds", "tune")._origin
         if origin is None:
             raise ValueError(
@@ -208,11 +211,9 @@ class ThresholdCurveDisplay(Display):
         objective = Objective(origin.objective.metric, origin.objective.zero_division)
         place = place_of(label, thresholds.labels, len(thresholds.thresholds))
         chosen = float(thresholds.thresholds[place])
-        return _curve(origin.load(), objective, label, chosen, level, n_resamples, seed)
+        return _curve(cls, origin.load(), objective, label, chosen, level, n_resamples, seed)
 
-    def plot(
-        self, ax: "Axes | None" = None, *, name: str | None = None, **line: Any
-    ) -> "ThresholdCurveDisplay":
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None, **line: Any) -> Self:
         """Draw it.
 
         Parameters
@@ -240,10 +241,10 @@ class ThresholdCurveDisplay(Display):
 
     def _lines(self) -> list[Line]:
         lines = [
-            Line("precision", self.precision, GREEN),
-            Line("recall", self.recall, ORANGE),
+            Line("precision", self.precision, _COLOURS["precision"]),
+            Line("recall", self.recall, _COLOURS["recall"]),
         ]
-        own = Line(name_of(self.metric), self.scores, BLUE)
+        own = Line(name_of(self.metric), self.scores, _OWN)
         return [own, *(line for line in lines if line.name != self.metric)]
 
     def _set_limits(self, ax: "Axes") -> None:
@@ -264,17 +265,17 @@ class ThresholdCurveDisplay(Display):
         lines = self._lines()
         if self.band is not None:
             low, high = (np.append(end[0], end) for end in self.band)
-            look: dict[str, Any] = {"color": BLUE, "alpha": 0.18, "linewidth": 0}
+            look: dict[str, Any] = {"color": _OWN, "alpha": 0.18, "linewidth": 0}
             self.band_ = ax.fill_between(x, low, high, step="pre", **look)
-            lines.append(Line(f"{100 * self.level:g} % band", self.band[1], BLUE, needed=False))
+            lines.append(Line(f"{100 * self.level:g} % band", self.band[1], _OWN, needed=False))
         lines = [part._replace(heights=np.append(part.heights[0], part.heights)) for part in lines]
-        for part in lines:
+        for part in lines[1:]:
             if part.name in _DASHES:
                 look = {"color": part.colour, "linestyle": _DASHES[part.name], "linewidth": 1.3}
                 ax.step(x, part.heights, where="pre", label=part.name, **look)
-        look = {"color": BLUE, "linewidth": 2.2, "label": lines[0].name, **line}
-        self.line_: Line2D = ax.step(x, lines[0].heights, where="pre", **look)[0]
-        lines[0] = lines[0]._replace(colour=look["color"])
+        look = {"color": _OWN, "linewidth": 2.2, "drawstyle": "steps-pre", "label": lines[0].name}
+        self.line_: Line2D = ax.plot(x, lines[0].heights, **line_look(look, line))[0]
+        lines[0] = lines[0]._replace(colour=self.line_.get_color())
         marked = self.threshold, self.half_max, self.best_threshold
         upright = [place for place in marked if place is not None and np.isfinite(place)]
         name_lines(ax, x, lines, upright, taken)
@@ -301,23 +302,27 @@ class ThresholdCurveDisplay(Display):
             if low <= x <= high:
                 ax.axvline(x, color=ink_of(ax), linewidth=1.0, linestyle=dash)
         if np.isfinite(self.threshold):
-            ax.plot(self.threshold, self.score, "o", color=BLUE, markeredgecolor="white", zorder=4)
+            ax.plot(self.threshold, self.score, "o", color=_OWN, markeredgecolor="white", zorder=4)
         if np.isfinite(self.best_threshold) and self.best_threshold != self.threshold:
             look: dict[str, Any] = {
-                "color": BLUE,
+                "color": _OWN,
                 "markerfacecolor": "white",
                 "label": "best",
                 "zorder": 3,
             }
             ax.plot(self.best_threshold, self.best_score, "D", **look)
-            write(ax, "best", (self.best_threshold, self.best_score), (0, 9), BLUE)
+            write(ax, "best", (self.best_threshold, self.best_score), (0, 9), _OWN)
         return name_uprights(ax, marks)
 
 
 # ---- the numbers
 
 
+Made = TypeVar("Made", bound=ThresholdCurveDisplay)
+
+
 def _curve(
+    kind: type[Made],
     data: LabelledScores,
     objective: Objective,
     label: Hashable | None,
@@ -325,7 +330,7 @@ def _curve(
     level: float,
     n_resamples: int,
     seed: int,
-) -> ThresholdCurveDisplay:
+) -> Made:
     """Counts of one label at its own scores, and all that is drawn of them."""
     level = _options.check_share_inside("level", level)
     n_resamples = _options.check_whole("n_resamples", n_resamples, 0)
@@ -344,7 +349,7 @@ def _curve(
     best_score = float(objective(*best.counts)[0])
     half_max = plug_in_threshold(objective.metric, np.array([best_score]))[0]
     known = data.may_be_probabilities and np.isfinite(half_max) and positives > 0
-    return ThresholdCurveDisplay(
+    return kind(
         thresholds=stairs.thresholds[::-1],
         scores=objective(*counts),
         precision=PRECISION(*parts, zero_division=objective.zero_division),

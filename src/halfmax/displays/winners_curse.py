@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import floor, log10
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ class Histogram(NamedTuple):
     shares: Array  # base rates x bins
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class WinnersCurseDisplay(Display):
     """The fraction predicted by the best threshold on scores without signal, for base rates.
 
@@ -72,7 +72,7 @@ class WinnersCurseDisplay(Display):
         progress: Wanted = None,
         ax: "Axes | None" = None,
         **how: Any,
-    ) -> "WinnersCurseDisplay":
+    ) -> Self:
         """Simulate and draw; parameters as `simulate_winners_curse` takes them.
 
         >>> d = WinnersCurseDisplay.from_simulation(10_000, (0.001, 0.1), runs=500)
@@ -102,7 +102,7 @@ class WinnersCurseDisplay(Display):
         edges = np.concatenate([-ends[::-1], inner, ends])
         return _histogram(log_odds(self.fractions, self.n), edges)
 
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> "WinnersCurseDisplay":
+    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
         """Draw it.
 
         Parameters

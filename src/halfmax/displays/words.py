@@ -61,7 +61,7 @@ class Line(NamedTuple):
 
     name: str
     heights: Array
-    colour: str
+    colour: Any
     needed: bool = True  # if not, it is left out where it would stand too close
 
 
@@ -150,7 +150,7 @@ def write(
     text: str,
     at: tuple[float, float],
     away: tuple[float, float],
-    colour: str,
+    colour: Any,
     **how: Any,
 ) -> None:
     """Words so many points of print away from a place."""

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -177,7 +177,7 @@ class Tagger:
             )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Tagger":
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote; everything in the file is checked, and nothing in it is run."""
         texts, arrays = model_file.read(path)
         return cls(

@@ -4,20 +4,25 @@ from typing import Any, Literal
 
 import numpy as np
 
+from halfmax._style import CURVES
+from halfmax.displays.base import metric_name
 from halfmax.label_health import FLOOD_SHARE, FLOOD_TIMES
 from halfmax.report.content import Content
 
+SCORE_NAME = "scoreName"  # what the page calls the score that it shows
 INK, GREY, LINE = "var(--ink)", "var(--quiet)", "var(--line)"
-BLUE, ORANGE, GREEN, BAND = "var(--blue)", "var(--orange)", "var(--green)", "var(--band)"
-_COLOURS, _DASHES = [INK, ORANGE, GREEN], [[1, 0], [6, 3], [2, 2]]
+BLUE, ORANGE, BAND = "var(--blue)", "var(--orange)", "var(--band)"
 _FONT = "system-ui, sans-serif"
 _BINS = 40
 
 
 def charts_of(content: Content) -> dict[str, Any]:
     """The pictures by the id of their place on the page."""
-    whole = _whole(content)
-    found = {"curve": curve(whole, "linear"), "curve-log": curve(whole, "log")}
+    whole, metric = _whole(content), metric_name(content.given.thresholds.metric)
+    found = {
+        "curve": curve(whole, "linear", metric),
+        "curve-log": curve(whole, "log", metric),
+    }
     if len(content.names) > 1:
         choice = content.tuned.choice
         if ((choice.predicted > 0) & (choice.positives > 0)).any():
@@ -31,32 +36,53 @@ def charts_of(content: Content) -> dict[str, Any]:
     return {name: _finished(chart) for name, chart in found.items()}
 
 
-def curve(whole: Any, scale: Literal["linear", "log"]) -> Any:
+def curve(whole: Any, scale: Literal["linear", "log"], metric: str) -> Any:
     """Score, precision and recall against the threshold; the page fills in one label's numbers."""
     import altair as alt
 
     x = alt.X("threshold:Q", title="threshold", scale=alt.Scale(type=scale, nice=False))
     y = alt.Y("value:Q", title=None, scale=whole)
-    top = alt.Legend(orient="top", symbolType="stroke", symbolSize=400)
-    colours, dashes = alt.Scale(range=_COLOURS), alt.Scale(range=_DASHES)
-    what = alt.Color("what:N", title=None, scale=colours, sort=None, legend=top)
-    dash = alt.StrokeDash("what:N", title=None, scale=dashes, sort=None, legend=top)
+    colour, dash = _kinds(metric)
     shown = [alt.Tooltip("what:N", title="what"), alt.Tooltip("value:Q", format=".4f")]
     shown.append(alt.Tooltip("threshold:Q", format=".6g"))
-    lines = alt.Chart(alt.NamedData("curve")).mark_line(strokeWidth=2)
+    # Between two thresholds the same positives are predicted as at the upper one.
+    lines = alt.Chart(alt.NamedData("curve")).mark_line(strokeWidth=2, interpolate="step-before")
     dots = alt.Chart(alt.NamedData("dots")).mark_point(size=16, filled=True, opacity=1)
     band = alt.Chart(alt.NamedData("band")).mark_rect(color=BAND).encode(x, x2="high:Q")
     seen = alt.Opacity("seen:Q", scale=None, legend=None)
-    now = alt.Chart(alt.NamedData("now")).mark_rule(color=BLUE, strokeWidth=3)
+    now = alt.Chart(alt.NamedData("now")).mark_rule(color=INK, strokeWidth=3)
     layers = [
         band,
-        alt.Chart(alt.NamedData("marks")).mark_rule(strokeDash=[3, 3], color=BLUE).encode(x),
-        lines.encode(x, y, what, dash),
-        dots.encode(x, y, what, tooltip=shown),
+        alt.Chart(alt.NamedData("marks")).mark_rule(strokeDash=[3, 3], color=INK).encode(x),
+        lines.encode(x, y, colour, dash),
+        dots.encode(x, y, colour, tooltip=shown),
         now.encode(x, opacity=seen),
         _names(x),
     ]
-    return alt.layer(*layers).properties(height=320)
+    named = alt.param(name=SCORE_NAME, value=metric)
+    return alt.layer(*layers).properties(height=320).add_params(named)
+
+
+def kinds_of_curves(metric: str) -> list[str]:
+    """The score, precision and recall; a metric that is one of these is drawn once."""
+    return [kind for kind in CURVES if kind == "score" or kind != metric]
+
+
+def _kinds(metric: str) -> tuple[Any, Any]:
+    """Colours and dashes of curves, with one legend, which names the score as it is at present.
+
+    Both scales name what they are for, so that colours keep their meaning when data change, and
+    Vega-Lite sees that one legend serves both.
+    """
+    import altair as alt
+
+    kinds = kinds_of_curves(metric)
+    colours = alt.Scale(domain=kinds, range=[f"var(--{CURVES[kind][0]})" for kind in kinds])
+    dashes = alt.Scale(domain=kinds, range=[list(CURVES[kind][1]) or [1, 0] for kind in kinds])
+    words = f"datum.label == 'score' ? {SCORE_NAME} : datum.label"
+    top = alt.Legend(orient="top", symbolType="stroke", symbolSize=400, labelExpr=words)
+    colour = alt.Color("kind:N", title=None, scale=colours, legend=top)
+    return colour, alt.StrokeDash("kind:N", title=None, scale=dashes, legend=top)
 
 
 def _whole(content: Content) -> Any:
@@ -71,7 +97,7 @@ def _names(x: Any) -> Any:
     import altair as alt
 
     side, away = alt.expr("datum.side"), alt.expr("datum.side == 'left' ? 4 : -4")
-    chart = alt.Chart(alt.NamedData("marks")).mark_text(align=side, dx=away, color=BLUE)
+    chart = alt.Chart(alt.NamedData("marks")).mark_text(align=side, dx=away, color=INK)
     return chart.encode(x, alt.Y("place:Q", scale=None), text="name:N")
 
 
@@ -79,7 +105,8 @@ def health(content: Content) -> Any:
     """The share of rows that a label is predicted for, against the share that has it."""
     import altair as alt
 
-    axis = alt.Axis(format="~p", values=[1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1])
+    powers = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1]
+    axis = alt.Axis(labelExpr="format(datum.value, '~p')", values=powers)
     scale = alt.Scale(type="log", domainMax=1)
     x = alt.X("base_rate:Q", title="share of rows with the label", scale=scale, axis=axis)
     y = alt.Y("share:Q", title="share of rows predicted", scale=scale, axis=axis)
@@ -112,7 +139,9 @@ def honest(whole: Any) -> Any:
     """What each label will show on new data, against what it shows here."""
     import altair as alt
 
-    powers = alt.Axis(values=[0, *(10**power for power in range(10))], format="~s")
+    # Each tick by itself: a format for the whole axis would take thousands for the unit of all.
+    each = "format(datum.value, '~s')"
+    powers = alt.Axis(values=[0, *(10**power for power in range(10))], labelExpr=each)
     x = alt.X("support:Q", title="positives", scale=alt.Scale(type="symlog"), axis=powers)
     long = alt.Y("score:Q", title="score here, down to what is expected", scale=whole)
     bars = alt.Chart(alt.NamedData("labels")).mark_rule(opacity=0.35, color=GREY)

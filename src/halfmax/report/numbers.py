@@ -10,6 +10,7 @@ import numpy.typing as npt
 from halfmax.diagnosis import FINDINGS
 from halfmax.displays.base import metric_name, name_of_rule
 from halfmax.metrics import PRECISION, RECALL, LinearFractional, Objective
+from halfmax.report.charts import kinds_of_curves
 from halfmax.report.content import Content
 from halfmax.report.rules import INSTEAD
 from halfmax.table import Table
@@ -45,6 +46,7 @@ def numbers_of(content: Content) -> dict[str, Any]:
         ],
         "pooled": _pooled(content),
         "findings": list(FINDINGS),
+        "curves": kinds_of_curves(metric_name(objective.metric.name)),
         "half_max": name_of_rule(objective.metric.name),
         "decision": _decision(content),
     }

@@ -67,12 +67,14 @@ const views = {};
 const state = { label: page.first, step: 0, average: page.average === "binary" ? "micro" : page.average };
 const slider = at("threshold");
 let stairs;
+const scoreName = () => stairs.what ?? page.metric.name;
 
 function curveData() {
   const curve = stairs.threshold.flatMap((threshold, k) => {
     const found = countsAt(stairs, k);
-    return [[stairs.what ?? page.metric.name, found.score], ["precision", found.precision], ["recall", found.recall]]
-      .map(([what, value]) => ({ threshold, what, value }));
+    return page.curves.map((kind) => (
+      { threshold, kind, what: kind === "score" ? scoreName() : kind, value: found[kind] }
+    ));
   });
   const few = stairs.threshold.length <= 100;
   const dots = curve.filter(({ threshold }) => few || threshold === stairs.threshold[stairs.rules[0].step]);
@@ -86,7 +88,7 @@ function curveData() {
     Object.assign(mark, { place: 14 * i + 8, side: along(mark.threshold) < middle ? "left" : "right" });
   });
   const band = [{ threshold: stairs.low ?? top, high: stairs.high ?? top }];
-  return { curve, dots: dots.length ? dots : curve.slice(0, 3), marks, band, now: now() };
+  return { curve, dots: dots.length ? dots : curve.slice(0, page.curves.length), marks, band, now: now() };
 }
 // Where nobody is predicted there is no line; it stands unseen at the highest threshold.
 const now = () => (state.step === NOBODY ? [{ threshold: stairs.threshold[0], seen: 0 }]
@@ -97,16 +99,25 @@ function scale() {
   const chosen = stairs.threshold[stairs.rules[0].step] ?? stairs.threshold[0];
   return lowest > 0 && chosen < 0.05 * stairs.threshold[0] ? "curve-log" : "curve";
 }
-async function draw() {
-  if (views.scale === scale()) {
-    for (const [name, rows] of Object.entries(curveData())) views.curve?.data(name, rows);
-    await views.curve?.runAsync();
-  } else {
-    views.scale = scale();
-    await embed("curve", charts[views.scale], curveData());
+// One drawing after another, each of what is open when it begins: the last one stays.
+let drawn = Promise.resolve();
+function draw() {
+  drawn = drawn.then(redraw, redraw);
+  return drawn;
+}
+async function redraw() {
+  const kind = `${scale()} ${scoreName()}`;
+  if (views.kind !== kind) { // a legend makes room for its words once, so that other words need another
+    views.kind = kind;
+    const chart = charts[scale()];
+    const params = chart.params.map((one) => (one.name === "scoreName" ? { ...one, value: scoreName() } : one));
+    await embed("curve", { ...chart, params }, curveData());
     views.curve.addEventListener("pointerdown", drag);
     views.curve.addEventListener("pointermove", (event) => event.buttons && drag(event));
+    views.curve.addEventListener("pointerup", say);
   }
+  for (const [name, rows] of Object.entries(curveData())) views.curve.data(name, rows);
+  await views.curve.runAsync();
 }
 // The threshold nearest to a place in the picture.
 function drag(event) {
@@ -117,7 +128,13 @@ function drag(event) {
   move();
 }
 
+// For those who listen: what is read out, once something has been chosen. Until then nothing old stays.
+function say() {
+  const ratios = ["precision", "recall", "score"].map((id) => `${id === "score" ? scoreName() : id} ${at(id).textContent}`);
+  at("said").textContent = `${stairs.name}: ${ratios.join(", ")}`;
+}
 function move() {
+  at("said").textContent = "";
   const found = countsAt(stairs, state.step);
   const threshold = state.step === NOBODY ? null : stairs.threshold[state.step];
   write("at", threshold, short);
@@ -156,7 +173,7 @@ function tellRules() {
     Object.assign(button.dataset, { key: rule.key, step: rule.step });
     button.addEventListener("click", () => {
       if (state.label === POOLED && rule.key !== "usual") open(POOLED, rule.key);
-      else { state.step = rule.step; move(); }
+      else { state.step = rule.step; move(); say(); }
     });
     return button;
   }));
@@ -167,7 +184,7 @@ function open(label, average = state.average) {
   stairs = label === POOLED ? pooledStairs(average) : stairsOf(label);
   state.step = (stairs.rules.find((rule) => rule.key === average && label === POOLED) ?? stairs.rules[0]).step;
   at("which").textContent = stairs.name;
-  at("score-name").textContent = stairs.what ?? page.metric.name;
+  at("score-name").textContent = scoreName();
   at("pool")?.setAttribute("aria-pressed", String(label === POOLED));
   slider.max = stairs.threshold.length;
   const ends = stairs.low === null ? "" : `The best threshold lies between ${short(stairs.low)} and ${short(stairs.high)}. `;
@@ -175,6 +192,7 @@ function open(label, average = state.average) {
   at("marks-said").textContent = `${count(stairs.support)} positives. ${ends}${half}`;
   tellRules();
   move();
+  say();
   return draw();
 }
 
@@ -183,9 +201,7 @@ slider.addEventListener("input", () => {
   state.step = place === stairs.threshold.length ? NOBODY : stairs.threshold.length - 1 - place;
   move();
 });
-slider.addEventListener("change", () => {
-  at("said").textContent = ["precision", "recall", "score"].map((id) => `${id} ${at(id).textContent}`).join(", ");
-});
+slider.addEventListener("change", say);
 at("pool")?.addEventListener("click", () => { location.hash = "pooled"; });
 at("pick")?.addEventListener("input", ({ target }) => {
   const typed = target.value.toLowerCase();

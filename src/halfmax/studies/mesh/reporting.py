@@ -34,9 +34,9 @@ def reproduce_mesh(
     out
         The folder; it is created if need be. Files of the same names are replaced, others stay.
     data
-        Files, folders and globs of MEDLINE records; None for made-up ones.
+        Files, folders and globs of MEDLINE records; None for synthetic ones.
     scale
-        How many are made up: ``"small"``, or ``"paper"`` for 26,853 terms and 188,923 words.
+        How many synthetic ones: ``"small"``, or ``"paper"`` for 26,853 terms and 188,923 words.
     settings
         How the tagger is fitted; both penalties are compared, whatever it says.
     stages
@@ -58,7 +58,8 @@ def _write(study: Study, folder: Path) -> None:
     for picture in drawn:
         contents |= rendered(picture)
     contents["mesh-terms.csv"] = _terms_csv(study)
-    contents["mesh.md"] = "\n".join(sheet.markdown() for sheet in tables)
+    head = f"# {study.title}: the paper's case study\n\nFrom {study.source}.\n"
+    contents["mesh.md"] = "\n".join([head, *(sheet.markdown() for sheet in tables)])
     contents["mesh.json"] = as_json(_summary(study))
     contents[PAGE] = fill_template(
         "halfmax.studies", "mesh.html", study=study, pictures=drawn, sheets=tables
@@ -89,6 +90,7 @@ def _terms_csv(study: Study) -> str:
 def _summary(study: Study) -> dict[str, Any]:
     return {
         "source": study.source,
+        "synthetic": study.synthetic,
         "training documents": study.n_train,
         "held-out documents": study.n_test,
         "terms": len(study.terms),

@@ -50,7 +50,8 @@ def sheets(study: Study) -> list[Sheet]:
 
 
 def _terms_sheet(study: Study, penalty: str, average: str) -> Sheet:
-    columns = ["rank", "MeSH term", "count", "max F1", "threshold", "F1 held out", "in training"]
+    name = "term" if study.synthetic else "MeSH term"
+    columns = ["rank", name, "count", "max F1", "threshold", "F1 held out", "in training"]
     rows, bold = list[list[str]](), set[int]()
     for term in rank_terms(study, penalty, average):
         if term.rare:

@@ -64,6 +64,7 @@ class Study:
     """What was found."""
 
     source: str
+    synthetic: bool  # records are made up, and so are their terms
     terms: list[str]
     counts: Array  # of the training documents
     n_train: int
@@ -73,6 +74,13 @@ class Study:
     sides: dict[str, Side]
     sweep: Sweep
     stages: list[Stage]
+
+    @property
+    def title(self) -> str:
+        """What was tagged with what."""
+        if self.synthetic:
+            return "Synthetic records tagged with made-up terms"
+        return "MEDLINE tagged with MeSH terms"
 
     @property
     def n_tuned(self) -> dict[str, int]:
@@ -101,7 +109,7 @@ def run_study(
     stages: Stages,
     progress: Wanted = None,
 ) -> Study:
-    """Fit, apply every rule and judge it; `data` are paths, or None for made-up records."""
+    """Fit, apply every rule and judge it; `data` are paths, or None for synthetic records."""
     with one_blas_thread():
         return _run_study(data, scale, settings, stages, progress)
 
@@ -124,6 +132,7 @@ def _run_study(
     rare = np.flatnonzero(are_rare(counts, len(train)))
     return Study(
         source=source,
+        synthetic=not data,
         terms=documents.terms,
         counts=counts,
         n_train=len(train),
@@ -148,7 +157,7 @@ def _records(
     recipe = replace(SCALES[scale], seed=seed)
     make = partial(_write_generated, recipe, progress)
     corpus = stages.file("records", asdict(recipe), make, Corpus.open)
-    return corpus, f"made-up records, scale {scale!r}, seed {seed}"
+    return corpus, f"synthetic records, scale {scale!r}, seed {seed}"
 
 
 def _write_generated(recipe: Recipe, progress: Wanted, path: Path) -> None:
