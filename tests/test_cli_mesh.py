@@ -265,7 +265,7 @@ def test_records_without_terms_through_a_pipe():
 def test_evaluation(folder):
     lines = Path("all.jsonl").read_text("utf-8").splitlines()
     strange = {"pmid": 1, "title": "x", "mesh": ["Unheard Of"]}
-    Path("test.jsonl").write_text("\n".join([*lines[:20], json.dumps(strange)]))
+    Path("test.jsonl").write_text("\n".join([*lines[:20], json.dumps(strange)]), "utf-8")
     told = json.loads(mesh_run("evaluate", "model", "test.jsonl", "--json").stdout)
     found = evaluate(Tagger.load("model"), gather("test.jsonl", folder.parent / "corpus"))
     assert (told["documents"], told["headings"]) == (21, found.n_headings)
@@ -357,7 +357,8 @@ def bad(folder):
     Path("list.jsonl").write_text("[1]")
     packed = gzip.compress(Path("all.jsonl").read_bytes())
     Path("cut.jsonl.gz").write_bytes(packed[: len(packed) // 2])
-    Path("two.jsonl").write_text("".join(Path("all.jsonl").read_text("utf-8").splitlines(True)[:2]))
+    lines = Path("all.jsonl").read_text("utf-8").splitlines(keepends=True)
+    Path("two.jsonl").write_text("".join(lines[:2]), "utf-8")
     Path("folder").mkdir()
     return folder
 

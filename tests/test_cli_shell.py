@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from surroundings import PATIENCE
+from surroundings import PATIENCE, wait_until
 from typer.testing import CliRunner
 
 import halfmax as hm
@@ -124,11 +124,8 @@ def begin_input(process, folder):
     """Send the head of a table, and wait until the command has read it and waits for more."""
     process.stdin.write(b"a,b\n")
     process.stdin.flush()
-    end = time.monotonic() + PATIENCE
-    while unread(process.stdin) or not left(folder):
-        assert process.poll() is None, process.stderr.read()
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_until(lambda: process.poll() is not None or (not unread(process.stdin) and left(folder)))
+    assert process.poll() is None, process.stderr.read()
 
 
 def unread(pipe):
