@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ QUIET = (  # no sandbox for root, and nothing that Chromium does by itself
     "--no-first-run",
     "--disable-quic",
 )
+PATIENCE = 120_000  # milliseconds, after which a page that does not come is a failure
 READY = "document.documentElement.dataset.ready === 'yes'"
 
 
@@ -33,25 +34,9 @@ def started() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+        browser = playwright.chromium.launch(executable_path=path, args=QUIET, timeout=PATIENCE)
         yield browser
         browser.close()
-
-
-@contextmanager
-def cpu_of(browser: Any) -> Iterator[list[float]]:
-    """The seconds that pages compute meanwhile, whatever else the machine does."""
-    session, found = browser.new_browser_cdp_session(), []
-    before = _cpu_of_pages(session)
-    yield found
-    after = _cpu_of_pages(session)
-    found.append(sum(spent - before.get(one, 0.0) for one, spent in after.items()))
-    session.detach()
-
-
-def _cpu_of_pages(session: Any) -> dict[int, float]:
-    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
-    return {one["id"]: one["cpuTime"] for one in processes if one["type"] == "renderer"}
 
 
 class Reader:
@@ -60,7 +45,7 @@ class Reader:
     def __init__(self, browser: Any, path: Path, *, ready: bool = True, **settings: Any) -> None:
         self.context = browser.new_context(**settings)
         self.context.set_offline(True)
-        self.context.set_default_timeout(20_000)
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.address = path.resolve().as_uri()
         self.troubles: list[str] = []
@@ -79,6 +64,28 @@ class Reader:
     def run(self, script: str, *given: Any) -> Any:
         """What a script in the page says."""
         return self.page.evaluate(script, *given)
+
+    def settle(self) -> None:
+        """Wait until the page has drawn, and has nothing left to do."""
+        self.run("new Promise((done) => requestAnimationFrame(() => requestIdleCallback(done)))")
+
+    def step_counter(self) -> Callable[[], int]:
+        """Return a function that counts the blocks of JavaScript run since its last call.
+
+        It measures work that every machine measures alike, unlike a clock. Scripts that were
+        loaded before are not counted.
+        """
+        session = self.context.new_cdp_session(self.page)
+        session.send("Profiler.enable")
+        session.send("Profiler.startPreciseCoverage", {"callCount": True, "detailed": True})
+
+        def steps() -> int:
+            self.settle()
+            scripts = session.send("Profiler.takePreciseCoverage")["result"]
+            functions = (one for script in scripts for one in script["functions"])
+            return sum(block["count"] for one in functions for block in one["ranges"])
+
+        return steps
 
     def text(self, place: str) -> str:
         return self.page.locator(place).first.text_content()
@@ -111,7 +118,7 @@ def reading(browser: Any, path: Path, **settings: Any) -> Iterator[Reader]:
     reader = Reader(browser, path, **settings)
     try:
         yield reader
-        reader.page.wait_for_timeout(50)  # for what it may still do
+        reader.settle()
         assert reader.troubles == []
     finally:
         reader.close()

@@ -1,6 +1,8 @@
 import os
 
 import kernels
+import pytest
+import surroundings
 from hypothesis import settings
 
 worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
@@ -15,3 +17,14 @@ settings.register_profile(
 )
 settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True, database=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_sessionstart():
+    surroundings.make_plain()
+
+
+@pytest.fixture
+def usual_signals():
+    """Signals end a process, also where the tests themselves run in the background."""
+    with surroundings.usual_signals():
+        yield

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
@@ -29,7 +30,11 @@ def spark_session():
     sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java, which is not installed")
-    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    os.environ |= {
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_HOME": _spark_home().name,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
     settings = {
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
@@ -51,6 +56,17 @@ def spark_session():
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
+
+
+@cache
+def _spark_home():
+    """Spark as it is installed, as links in a folder where executors may write their logs."""
+    installed = Path(pytest.importorskip("pyspark").__file__).parent
+    home = tempfile.TemporaryDirectory(prefix="halfmax-spark-", ignore_cleanup_errors=True)
+    for part in installed.iterdir():
+        if part.name != "work":
+            Path(home.name, part.name).symlink_to(part)
+    return home
 
 
 @cache

@@ -25,7 +25,7 @@ from halfmax.studies.curse_law import chance_below, turning_base_rate
 from halfmax.winners_curse import simulate_winners_curse
 from tests.strategies import compiled
 
-COMMITTED = json.loads(Path(claims_curse.__file__).with_name("expected.json").read_text())
+COMMITTED = json.loads(Path(claims_curse.__file__).with_name("expected.json").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")

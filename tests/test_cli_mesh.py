@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from surroundings import locked
 from typer.testing import CliRunner
 
 from halfmax.cli import app, bar, mesh, tagging
@@ -52,7 +53,7 @@ def made(tmp_path_factory):
     """Made-up records, some of them again without terms, and a model of them."""
     folder = tmp_path_factory.mktemp("made")
     mesh_run("generate", "--out", folder / "all.jsonl", *SMALL)
-    lines = (folder / "all.jsonl").read_text().splitlines()
+    lines = (folder / "all.jsonl").read_text("utf-8").splitlines()
     rows = [{**json.loads(line), "mesh": []} for line in lines[:5]]
     (folder / "bare.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     mesh_run("fit", folder / "all.jsonl", "--out", folder / "model", *RANK)
@@ -262,9 +263,9 @@ def test_records_without_terms_through_a_pipe():
 
 
 def test_evaluation(folder):
-    lines = Path("all.jsonl").read_text().splitlines()
+    lines = Path("all.jsonl").read_text("utf-8").splitlines()
     strange = {"pmid": 1, "title": "x", "mesh": ["Unheard Of"]}
-    Path("test.jsonl").write_text("\n".join([*lines[:20], json.dumps(strange)]))
+    Path("test.jsonl").write_text("\n".join([*lines[:20], json.dumps(strange)]), "utf-8")
     told = json.loads(mesh_run("evaluate", "model", "test.jsonl", "--json").stdout)
     found = evaluate(Tagger.load("model"), gather("test.jsonl", folder.parent / "corpus"))
     assert (told["documents"], told["headings"]) == (21, found.n_headings)
@@ -356,7 +357,8 @@ def bad(folder):
     Path("list.jsonl").write_text("[1]")
     packed = gzip.compress(Path("all.jsonl").read_bytes())
     Path("cut.jsonl.gz").write_bytes(packed[: len(packed) // 2])
-    Path("two.jsonl").write_text("".join(Path("all.jsonl").read_text().splitlines(True)[:2]))
+    lines = Path("all.jsonl").read_text("utf-8").splitlines(keepends=True)
+    Path("two.jsonl").write_text("".join(lines[:2]), "utf-8")
     Path("folder").mkdir()
     return folder
 
@@ -452,13 +454,12 @@ def test_what_is_wrong_after_a_stage_keeps_it(words, message, finished):
 
 
 def test_a_folder_that_cannot_be_written(folder):
-    locked = folder / "locked"
-    locked.mkdir(mode=0o500)
-    if os.access(locked, os.W_OK):
-        pytest.skip("this user may write everywhere")
-    shown = mesh_run("fit", "all.jsonl", "--out", "locked/m", code=2)
+    place = folder / "locked"
+    place.mkdir()
+    with locked(place):
+        shown = mesh_run("fit", "all.jsonl", "--out", "locked/m", code=2)
     assert shown.stderr == "halfmax: locked/m.work: Permission denied\n"
-    assert not list(locked.iterdir())
+    assert not list(place.iterdir())
 
 
 def test_the_case_study(folder, monkeypatch):
@@ -474,7 +475,7 @@ def test_the_case_study(folder, monkeypatch):
         "Bold terms are rare: fewer than 1 in 100 records to learn from have them",
     ]
     assert lines[-1] == "Open paper/mesh.html"
-    page = (folder / "paper" / "mesh.html").read_text()
+    page = (folder / "paper" / "mesh.html").read_text("utf-8")
     titles = [line[:-1] for line in lines if line.endswith(":")]
     assert [title.split(",")[0] for title in titles] == [
         *["Most often predicted for macro F1"] * 2,

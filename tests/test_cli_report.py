@@ -3,13 +3,13 @@
 import importlib.util
 import inspect
 import json
-import os
 import signal
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from surroundings import locked
 from typer.testing import CliRunner
 
 import halfmax as hm
@@ -126,7 +126,7 @@ class TestBesideThresholds:
     @pytest.mark.usefixtures("table", "asked")
     def test_thresholds_may_be_piped_beside_a_page(self):
         shown = run(*TUNE, "--out", "-", "--report", "page.html")
-        assert shown.stdout == Path("t.json").read_text()
+        assert shown.stdout == page("t.json")
         assert shown.stderr.endswith("Wrote page.html\n")
 
     @pytest.mark.usefixtures("table", "asked")
@@ -176,7 +176,7 @@ class TestBesideThresholds:
         assert files() == {"new.json"}
         assert page("new.json") == page("t.json")
 
-    @pytest.mark.usefixtures("table")
+    @pytest.mark.usefixtures("table", "usual_signals")
     def test_a_signal_that_was_swallowed_leaves_no_page(self, monkeypatch):
         def report(_, path, **__):
             Path(path).write_text("a page")
@@ -185,10 +185,8 @@ class TestBesideThresholds:
             except KeyboardInterrupt:
                 return
 
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         monkeypatch.setattr(hm.Thresholds, "report", report)
         shown = run(*TUNE, "--report", "page.html")
-        signal.signal(signal.SIGINT, before)
         assert (shown.exit_code, shown.output) == (130, "halfmax: stopped\n")
         assert files() == set()
 
@@ -428,11 +426,9 @@ class TestBeforeTheWork:
         assert shown.stderr == f"halfmax: {told}\n"
         assert files() == set()
 
-    @pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind root")
     def test_a_folder_that_cannot_be_written(self, words):
-        Path().chmod(0o500)
-        shown = run(*words)
-        Path().chmod(0o700)
+        with locked(Path()):
+            shown = run(*words)
         assert shown.exit_code == 2
         assert shown.stderr.count("\n") == 1
         assert files() == set()

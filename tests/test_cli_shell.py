@@ -17,18 +17,17 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from surroundings import PATIENCE, wait_until
 from typer.testing import CliRunner
 
 import halfmax as hm
 from halfmax.cli import app
 
+pytestmark = pytest.mark.usefixtures("usual_signals")
+
 HALFMAX = f"{shlex.quote(sys.executable)} -m halfmax"
 HUNG_UP, STOPPED, NO_READER, TERMINATED = 129, 130, 141, 143
-# Also where the tests themselves run in the background, without Ctrl-C; a bar comes soon.
-STOPPABLE = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
+WITH_AN_EARLY_BAR = """
 from halfmax.cli import app, bar
 bar._SECONDS_BEFORE = 0.1
 app(prog_name="halfmax")
@@ -63,7 +62,7 @@ def folder(tmp_path, monkeypatch):
 def shell(line, **more):
     """Run a line of bash in which the word halfmax is the command."""
     script = f'halfmax() {{ {HALFMAX} "$@"; }}; set -o pipefail; {line}'
-    return subprocess.run(["bash", "-c", script], capture_output=True, timeout=120, **more)
+    return subprocess.run(["bash", "-c", script], capture_output=True, timeout=PATIENCE, **more)
 
 
 def left(folder):
@@ -108,7 +107,7 @@ def test_exit_codes():
 @contextmanager
 def started(*words, **more):
     """A command that waits for its input."""
-    command = [sys.executable, "-c", STOPPABLE, *words]
+    command = [sys.executable, "-c", WITH_AN_EARLY_BAR, *words]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
     process = subprocess.Popen(command, **pipes)
     try:
@@ -121,12 +120,17 @@ def started(*words, **more):
                 pipe.close()
 
 
-def wait_for_files(folder):
-    end = time.monotonic() + 60
-    while not left(folder) and time.monotonic() < end:
-        time.sleep(0.01)
-    time.sleep(0.2)
-    assert left(folder)
+def begin_input(process, folder):
+    """Send the head of a table, and wait until the command has read it and waits for more."""
+    process.stdin.write(b"a,b\n")
+    process.stdin.flush()
+    wait_until(lambda: process.poll() is not None or (not unread(process.stdin) and left(folder)))
+    assert process.poll() is None, process.stderr.read()
+
+
+def unread(pipe):
+    """The number of bytes that nobody has read yet."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
 
 
 @pytest.mark.parametrize(
@@ -140,11 +144,9 @@ def wait_for_files(folder):
 def test_stopped_in_the_middle_it_leaves_nothing(folder, sent, code, told):
     words = ["tune", "-", "--truth-file", "truth.csv", "--out", "new.json"]
     with started(*words) as process:
-        process.stdin.write(b"a,b\n1,2\n")
-        process.stdin.flush()
-        wait_for_files(folder)
+        begin_input(process, folder)
         process.send_signal(sent)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == code
     assert errors == told
     assert left(folder) == set()
@@ -170,7 +172,7 @@ def read_until(seen, wanted=None):
     """What a terminal shows until it shows what is wanted, or until the end."""
     text = b""
     while wanted is None or wanted not in text:
-        assert select.select([seen], [], [], 60)[0], text
+        assert select.select([seen], [], [], PATIENCE)[0], text
         try:
             text += os.read(seen, 1 << 16)
         except OSError:  # how a terminal says that nobody writes any more
@@ -188,14 +190,15 @@ def test_a_bar_in_a_terminal_after_a_while(folder, monkeypatch):
         process.stdin.close()
         assert read_until(seen).endswith("\x1b[2K")  # the bar is gone in the end
         assert b"predicted in 60 rows" in process.stdout.read()
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=PATIENCE) == 0
 
 
 def test_nothing_is_drawn_where_nobody_looks(folder):
     with started("apply", "t.json", "-", "--out", "p.csv") as process:
-        wait_for_files(folder)
-        time.sleep(0.3)
-        _, errors = process.communicate((folder / "scores.csv").read_bytes(), timeout=60)
+        begin_input(process, folder)
+        time.sleep(0.3)  # a bar would be drawn by now
+        _, rest = (folder / "scores.csv").read_bytes().split(b"\n", 1)
+        _, errors = process.communicate(rest, timeout=PATIENCE)
     assert process.returncode == 0
     assert errors == b""
 

@@ -276,27 +276,13 @@ class TestOutputs:
         assert shown.stderr.splitlines()[-1].startswith("halfmax: scores.parquet has no column")
 
 
-@pytest.fixture
-def signals():
-    """Signals that end a process do so, also where the tests run in the background."""
-    normal = {
-        signal.SIGINT: signal.default_int_handler,
-        signal.SIGTERM: signal.SIG_DFL,
-        signal.SIGHUP: signal.SIG_DFL,
-    }
-    before = {number: signal.signal(number, handler) for number, handler in normal.items()}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
 def swallow(number):
     """A signal as pyarrow treats it that comes while pyarrow imports pandas."""
     with suppress(KeyboardInterrupt):
         signal.raise_signal(number)
 
 
-@pytest.mark.usefixtures("signals")
+@pytest.mark.usefixtures("usual_signals")
 class TestSwallowedSignals:
     """What a signal raises may be lost; the command stops all the same and writes nothing."""
 

@@ -85,7 +85,7 @@ def test_the_line_of_the_caller_is_shown():
         hm.tune(*data)
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    with open(__file__) as file:
+    with open(__file__, encoding="utf-8") as file:
         assert "hm.tune(*data)" in file.readlines()[caught[0].lineno - 1]
 
 

@@ -23,6 +23,7 @@ from engines import (
     split,
     table_of,
 )
+from surroundings import wait_until
 
 pytestmark = [
     # What is used of PySpark is Arrow, not pandas.
@@ -72,7 +73,10 @@ def weights_of(rows):
 
 
 def is_gone(process):
-    return not psutil.pid_exists(process) or psutil.Process(process).status() == "zombie"
+    try:
+        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def test_the_schema_has_names_and_types(make):
@@ -171,7 +175,8 @@ def test_the_answer_is_right_when_a_worker_is_killed(cluster, tmp_path):
     given = rows()
     table = table_of(cluster, frame(cluster, split(given, SIZES), tmp_path / "table"))
     found = table.add_up(KilledOnce(marker=tmp_path / "killed"))
-    assert is_gone(int((tmp_path / "killed").read_text()))
+    killed = int((tmp_path / "killed").read_text())
+    wait_until(lambda: is_gone(killed))
     assert counted(found) == Counter(weights_of(given).items())
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from strategies import compiled
+from surroundings import PATIENCE
 
 FOLDER = Path(__file__).parents[1] / "examples"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
@@ -106,7 +107,7 @@ def test_a_script_runs_by_itself(tmp_path):
         cwd=tmp_path,
         env=environment,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     assert "ThresholdClassifier" in done.stdout
@@ -116,5 +117,5 @@ def test_a_script_runs_by_itself(tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_scripts_are_short_and_in_the_list(name):
-    assert len((FOLDER / f"{name}.py").read_text().splitlines()) < 80
-    assert f"[{name}.py]({name}.py)" in (FOLDER / "README.md").read_text()
+    assert len((FOLDER / f"{name}.py").read_text("utf-8").splitlines()) < 80
+    assert f"[{name}.py]({name}.py)" in (FOLDER / "README.md").read_text("utf-8")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from surroundings import locked
 
 import halfmax as hm
 
@@ -438,14 +439,10 @@ def test_a_missing_directory_is_an_error(tmp_path):
         tuned().save(tmp_path / "nowhere" / "thresholds.json")
 
 
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="permissions do not bind root"
-)
 def test_a_read_only_directory_is_an_error(tmp_path):
     folder = tmp_path / "locked"
     folder.mkdir()
-    folder.chmod(0o555)
-    with pytest.raises(PermissionError):
+    with locked(folder), pytest.raises(PermissionError):
         tuned().save(folder / "thresholds.json")
     assert files_in(folder) == []
 

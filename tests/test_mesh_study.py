@@ -94,7 +94,7 @@ def test_headings_say_that_records_are_synthetic(made):
 @compiled
 def test_the_numbers_are_written_for_other_programs(made):
     folder, _, _, found = made
-    summary = json.loads((folder / "mesh.json").read_text())
+    summary = json.loads((folder / "mesh.json").read_text("utf-8"))
     assert summary["synthetic"] is True
     assert summary["terms"] == len(found.terms) == TINY.n_labels
     assert summary["words"] == TINY.n_words
@@ -102,7 +102,7 @@ def test_the_numbers_are_written_for_other_programs(made):
     assert summary["rules"]["shared"]["auto micro"]["micro"] == pytest.approx(
         found.sides["shared"].judged["auto micro"].micro
     )
-    with (folder / "mesh-terms.csv").open(newline="") as file:
+    with (folder / "mesh-terms.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [row["term"] for row in rows] == found.terms
     assert [int(row["positives"]) for row in rows] == found.counts.tolist()
@@ -182,7 +182,7 @@ def test_records_without_rare_terms_have_pictures_too(tmp_path):
     records.write_text("\n".join(map(json.dumps, lines)))
     _, found = reproduce_mesh(tmp_path / "out", [str(records)])
     assert not found.rare.any()
-    summary = (tmp_path / "out" / "mesh.json").read_text()
+    summary = (tmp_path / "out" / "mesh.json").read_text("utf-8")
     json.loads(summary, parse_constant=pytest.fail)  # NaN is no JSON
     assert {file.name for file in (tmp_path / "out").iterdir()} >= WRITTEN
 

@@ -87,7 +87,7 @@ def test_runs_of_the_curse_are_kept(whole):
     with np.load(folder / "curse.npz") as kept:
         assert np.array_equal(kept["fractions"], found.curse.fractions)
         assert np.array_equal(kept["plane_high"], found.plane.high)
-    summary = json.loads((folder / "curse.json").read_text())["fraction predicted positive"]
+    summary = json.loads((folder / "curse.json").read_text("utf-8"))["fraction predicted positive"]
     medians = [row["median"] for row in summary]
     assert medians == np.median(found.curse.fractions, axis=1).tolist()
 
