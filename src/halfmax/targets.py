@@ -107,6 +107,8 @@ def read_targets(y: Any, pos_label: Any = None) -> Targets:
 
 def width(y: Any) -> int:
     """How many columns y has; 1 for a vector."""
+    if isinstance(y, (list, tuple)):
+        _inputs.refuse_masked(y, "y")
     try:
         shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     except ValueError:
@@ -119,6 +121,7 @@ def width(y: Any) -> int:
 
 def _column(y: Any) -> Array:
     """One value for each row; a matrix of one column is taken, with scikit-learn's warning."""
+    _inputs.refuse_masked(y, "y")
     return np.asarray(column_or_1d(dense(y), warn=True))
 
 
