@@ -265,7 +265,6 @@ def test_ctrl_c_leaves_what_was_there(tmp_path, name):
 
     def interrupt(done, total):
         if done > total // 2:
-            assert len(os.listdir(tmp_path)) == 3  # it is being written
             raise KeyboardInterrupt
 
     how = {"overwrite": True, "progress": interrupt}

@@ -67,7 +67,8 @@ class Corpus:
     @classmethod
     def write(cls, records: Iterable[Record | Deletion], path: AnyPath) -> Self:
         """Write what is current after all records and deletions, whole or not at all."""
-        with whole_file(path) as part, tempfile.TemporaryFile(dir=part.parent) as came:
+        folder = Path(path).resolve().parent
+        with whole_file(path) as part, tempfile.TemporaryFile(dir=folder) as came:
             current = _Current()
             with pa.ipc.new_stream(came, _SCHEMA) as writer:
                 for batch in _in_batches(current.follow(records)):
