@@ -10,9 +10,10 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NoReturn
 
 try:
     import fcntl
@@ -84,6 +85,26 @@ def check_writable(path: AnyPath, overwrite: bool = True) -> None:
         raise OSError(f"cannot write {target}: it must be a file or not exist yet, and is {kind}")
     if target.exists() and not overwrite:
         raise FileExistsError(f"{path} is there already, and is kept: say that it may be replaced")
+
+
+def refuse_input(name: str, out: AnyPath, files: Iterable[AnyPath]) -> None:
+    """Refuse to write over a file that is read, under whatever name."""
+    if not os.path.exists(out):
+        return
+    for file in files:
+        if os.path.exists(file) and os.path.samefile(out, file):
+            raise ValueError(
+                f"{name} must not be a file that is read; {os.fspath(out)} is the input "
+                f"{os.fspath(file)}: choose another name"
+            )
+
+
+def refuse_inside(name: str, out: AnyPath, folder: AnyPath) -> NoReturn:
+    """Refuse to write what would be read as part of a folder."""
+    raise ValueError(
+        f"{name} must not lie in a folder that is read; {os.fspath(out)} would become part of "
+        f"{os.fspath(folder)}: write it elsewhere"
+    )
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import typer
 
 from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
+from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.reporting import refuse_two_outputs, report
 from halfmax.cli.running import Run, running
 from halfmax.cli.staging import staged
@@ -141,6 +142,7 @@ def fit(
         if STANDARD in (out, *data):
             raise ValueError("- cannot stand for a file here: fit reads and writes files only")
         check_writable(out, force)
+        refuse_own_input({"--out": out}, data, records=True)
         started = time.perf_counter()
         with (
             run.working("fit: reading") as bar,
@@ -172,6 +174,7 @@ def tag(
     with running(quiet, debug) as run:
         refuse_two_outputs(out, as_json)
         ending = check_tags_out(out, form, force)
+        refuse_own_input({"--out": out}, [model, *files], records=True)
         average = check_choice(average, rule)
         from halfmax.mesh.tagger import Tagger
 

@@ -9,6 +9,7 @@ import typer
 
 from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
+from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.reporting import refuse_two_outputs, report
 from halfmax.cli.running import Run, running
 from halfmax.cli.streams import check_table_out, incoming, outgoing
@@ -90,7 +91,7 @@ def apply(
             return Made(written.rows, written.predicted)
 
     with running(quiet, debug) as run:
-        _write("apply", make, run, Target(out, form, force, as_json))
+        _write("apply", make, run, Target(out, form, force, as_json), [thresholds, *sources])
 
 
 def decide(
@@ -140,13 +141,16 @@ def decide(
             return Made(made.rows, made.predicted, made.decision)
 
     with running(quiet, debug) as run:
-        _write("decide", make, run, Target(out, form, force, as_json))
+        _write("decide", make, run, Target(out, form, force, as_json), sources)
 
 
-def _write(name: str, make: Callable[[Run, Bar, str], Made], run: Run, to: Target) -> None:
+def _write(
+    name: str, make: Callable[[Run, Bar, str], Made], run: Run, to: Target, sources: list[str]
+) -> None:
     """Make predictions in a file that appears when it is whole, then say what was made."""
     refuse_two_outputs(to.out, to.as_json)
     ending = check_table_out(to.out, to.form, to.force)
+    refuse_own_input({"--out": to.out}, sources)
     with outgoing(to.out, ending, to.force, run) as path, run.working(f"{name}: reading") as bar:
         made = make(run, bar, path)
     report(name, made, run, to.as_json, to.out)

@@ -9,6 +9,7 @@ from halfmax.cli import options as o
 from halfmax.cli import reporting
 from halfmax.cli.bar import Bar
 from halfmax.cli.given import Given, open_long, read_wide_pair
+from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.running import Run, running
 from halfmax.cli.streams import STANDARD, incoming, outgoing
 
@@ -73,6 +74,7 @@ def report(
     with running(quiet, debug) as run:
         _check_draws(resamples, seed)
         check_page("--out", out, force, title)
+        refuse_own_input({"--out": out}, [thresholds, *given.paths()])
         with outgoing(out, ".html", force, run) as path, run.working("report: reading") as bar:
             made = _write(thresholds, given, path, told, run, bar)
         reporting.report("report", made, run, as_json, out)

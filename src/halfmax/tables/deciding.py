@@ -16,7 +16,7 @@ from halfmax.deciding import decide_matrix
 from halfmax.decision import Decision
 from halfmax.metrics import Metric
 from halfmax.tables.columns import Columns
-from halfmax.tables.delivery import NewColumn, deliver, refuse_engine_output
+from halfmax.tables.delivery import NewColumn, deliver, refuse_engine_output, refuse_output
 from halfmax.tables.distributed import Engine
 from halfmax.tables.matrix import Pairs, read_pairs
 from halfmax.tables.opening import find_engine
@@ -97,7 +97,8 @@ def decide_table(
         As `tune_table` takes it. Whole batches are decided, so a table that lies here is held in
         memory as a sparse matrix, and Spark and Dask bring the rows of a batch together first.
     out : path, optional
-        A Parquet, Arrow or CSV file, as its name tells, written whole or not at all.
+        A Parquet, Arrow or CSV file, as its name tells, written whole or not at all. It
+        must not be a file that is read, nor lie in a folder that is read.
     instance, label, probability : str
         Names of the columns; that of probabilities is ``"probability"``, or ``"score"`` if there is
         none. A pair that is not in the table has probability 0. ``label=None`` is one batch.
@@ -125,6 +126,7 @@ def decide_table(
         columns = _columns(engine.schema.names, instance, label, probability)
         return TableDecision(_in_engine(engine, columns, rule, new))
     table = _open(source, instance, label, probability)
+    refuse_output(source, table, out)
     new.check(table.schema)
     decision, predicted, sizes = _decide(table, rule, progress)
     schema = with_new_field(table.schema, prediction)

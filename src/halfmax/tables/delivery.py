@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from halfmax._files import refuse_input, refuse_inside
 from halfmax._progress import Progress, Wanted
 from halfmax._threads import map_blocks
-from halfmax.tables.files import ROWS_AT_ONCE, in_large_batches
-from halfmax.tables.sources import Table
+from halfmax.tables.files import ROWS_AT_ONCE, in_large_batches, takes_in
+from halfmax.tables.sources import Table, as_paths
 from halfmax.tables.writing import table_file
 
 Path = str | os.PathLike[str]
@@ -53,6 +54,15 @@ def refuse_engine_output(name: str, out: Any) -> None:
     """An engine writes its own files."""
     if out is not None:
         raise ValueError(f"out is for tables that lie here; let {name} write the frame given back")
+
+
+def refuse_output(source: Any, table: Table, out: Path | None) -> None:
+    """The file to write must not be one that is read, nor lie in a folder that is read."""
+    if out is not None:
+        refuse_input("out", out, table.files)
+        for folder in filter(os.path.isdir, as_paths(source)):
+            if takes_in(folder, os.fspath(out)):
+                refuse_inside("out", out, folder)
 
 
 def deliver(

@@ -70,7 +70,7 @@ def delimiter_of(path: str) -> str:
 
 def open_files(paths: Sequence[str], columns: Columns) -> list[File]:
     """Open every file that the paths, globs and folders name; what cannot be read is found now."""
-    found = [file for path in paths for file in _expand(path)]
+    found = find_files(paths)
     files = [os.path.realpath(path) for path in found]
     if len(set(files)) < len(files):
         twice = next(path for path, file in zip(found, files, strict=True) if files.count(file) > 1)
@@ -87,6 +87,18 @@ def open_files(paths: Sequence[str], columns: Columns) -> list[File]:
         raise ValueError(f"files of one table must have one format; {some}: use a glob")
     opener = {PARQUET: _open_parquet, ARROW: _open_arrow, CSV: _open_csv}[next(iter(formats))]
     return [opener(path, columns) for path in found]
+
+
+def find_files(paths: Sequence[str]) -> list[str]:
+    """Every file that the paths, globs and folders name."""
+    return [file for path in paths for file in _expand(path)]
+
+
+def takes_in(folder: str, path: str) -> bool:
+    """Whether a file at that path is, or would be, read as part of the folder."""
+    inside = Path(os.path.relpath(os.path.realpath(path), os.path.realpath(folder)))
+    hidden = any(name.startswith(".") for name in inside.parts)  # as ".." is, outside of it
+    return not hidden and not _is_set_aside(inside) and format_of(path) is not None
 
 
 def _expand(path: str) -> list[str]:

@@ -37,6 +37,11 @@ class Opened:
         """The frame whose library answers should use."""
         return self.place.native if isinstance(self.place, Table) else None
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that are read, as far as they are known."""
+        return self.place.files if isinstance(self.place, Table) else ()
+
 
 def find_engine(source: Any) -> Engine | None:
     """The engine that a data frame lives in, if it is not this process."""
