@@ -15,7 +15,7 @@ NO_KERNELS := regions bad_regions curse figures reproduce cli diagnose curse_war
 	cli_mesh mesh_records bad_records mesh_generator mesh_study \
 	demo import threshold_scorer displays report report_browser cli_report guards
 # Spark and Dask are started once, and have processes of their own.
-ENGINES := tests/test_engines.py tests/test_engine_work.py
+ENGINES := tests/test_engines.py tests/test_engine_work.py tests/test_engine_python.py
 WITHOUT_KERNELS := $(foreach name,$(NO_KERNELS),--ignore tests/test_$(name).py) \
 	$(foreach file,$(ENGINES),--ignore $(file))
 
