@@ -228,7 +228,9 @@ class TestOfSavedThresholds:
         assert run(*TUNE, "--report", "page.html", "--quick-report").exit_code == 0
         shown = run(*REPORT, "--quick-report")
         assert shown.exit_code == 0, shown.output
-        assert shown.stdout == f"Report on 3 labels in {ROWS} rows: macro f1\nWrote report.html\n"
+        reached = f"macro f1 = {hm.Thresholds.load('t.json').score:.4f}"
+        told = f"Report on 3 labels in {ROWS} rows: {reached}\nWrote report.html\n"
+        assert shown.stdout == told
         assert page() == page("page.html")
 
     @pytest.mark.usefixtures("table")
@@ -239,6 +241,7 @@ class TestOfSavedThresholds:
         told = json.loads(shown.stdout)
         assert told["command"] == "report"
         assert (told["out"], told["rows"], told["metric"]) == ("page.html", ROWS, "f1")
+        assert told["score"] == hm.Thresholds.load("t.json").score
         assert told["warnings"] == []
         assert all(name in page("page.html") for name in LABELS)
 
@@ -247,7 +250,8 @@ class TestOfSavedThresholds:
     def test_one_classifier_needs_no_labels(self, words):
         shown = run("report", "one.json", "--data", "one.parquet", "--quick-report", *words)
         assert shown.exit_code == 0, shown.output
-        assert shown.stdout.startswith(f"Report on one classifier in {ROWS} rows: f1\n")
+        reached = f"f1 = {hm.Thresholds.load('one.json').score:.4f}"
+        assert shown.stdout.startswith(f"Report on one classifier in {ROWS} rows: {reached}\n")
 
     @pytest.mark.usefixtures("table")
     def test_both_may_be_piped_but_one_at_a_time(self, asked):

@@ -15,7 +15,7 @@ from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
 from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.reporting import refuse_two_outputs, report
-from halfmax.cli.running import Run, running
+from halfmax.cli.running import Command, Group, Run, running
 from halfmax.cli.staging import staged
 from halfmax.cli.streams import STANDARD, ending_of, incoming, outgoing, refuse_one_file
 from halfmax.cli.tagging import FORMATS, check_choice, check_tags_out, predict, write_tags
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from halfmax.mesh.tagger import Tagger
 
 app = typer.Typer(
-    invoke_without_command=True, help="Tag MEDLINE records with MeSH terms: the paper's case study."
+    cls=Group,
+    invoke_without_command=True,
+    help="Tag MEDLINE records with MeSH terms: the paper's case study.",
 )
 
 _TAG_FILES = (
@@ -118,7 +120,7 @@ def _mesh(context: typer.Context) -> None:
         raise typer.Exit(2)
 
 
-@app.command(epilog="Example: halfmax mesh fit medline/ --out tagger.model")
+@app.command(cls=Command, epilog="Example: halfmax mesh fit medline/ --out tagger.model")
 def fit(
     data: Data,
     out: ModelOut,
@@ -157,7 +159,7 @@ def fit(
         report("mesh fit", Fitted(corpus, tagger, settings, stages.done, *spent), run, as_json, out)
 
 
-@app.command(epilog="Example: halfmax mesh tag tagger.model new.xml.gz --out tags.csv")
+@app.command(cls=Command, epilog="Example: halfmax mesh tag tagger.model new.xml.gz --out tags.csv")
 def tag(
     model: Model,
     files: Files,
@@ -188,7 +190,7 @@ def tag(
         report("mesh tag", written, run, as_json, out)
 
 
-@app.command(epilog="Example: halfmax mesh evaluate tagger.model test.xml.gz")
+@app.command(cls=Command, epilog="Example: halfmax mesh evaluate tagger.model test.xml.gz")
 def evaluate(
     model: Model,
     files: Files,
@@ -209,8 +211,9 @@ def evaluate(
 
 
 @app.command(
+    cls=Command,
     epilog="Example: halfmax mesh generate --out records.xml.gz --test-out test.xml.gz "
-    "--records 5000"
+    "--records 5000",
 )
 def generate(
     out: RecordsOut,

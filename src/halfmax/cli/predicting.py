@@ -32,10 +32,11 @@ _OF_LONG = ("label", "score", "probability", "prediction", "only_predicted", "bi
 
 
 class Made(NamedTuple):
-    """Predictions that were written: rows, how many 1s are in them, and what led to them."""
+    """Predictions that were written: rows, 1s in them, rows that were read, what led to them."""
 
     rows: int
     predicted: int
+    rows_read: int
     decision: "Decision | None" = None
 
 
@@ -88,7 +89,7 @@ def apply(
                 unknown=unknown,
                 progress=bar,
             )
-            return Made(written.rows, written.predicted)
+            return Made(written.rows, written.predicted, written.rows_read)
 
     with running(quiet, debug) as run:
         _write("apply", make, run, Target(out, form, force, as_json), [thresholds, *sources])
@@ -138,7 +139,7 @@ def decide(
                 progress=bar,
                 **goal,
             )
-            return Made(made.rows, made.predicted, made.decision)
+            return Made(made.rows, made.predicted, made.rows_read, made.decision)
 
     with running(quiet, debug) as run:
         _write("decide", make, run, Target(out, form, force, as_json), sources)
@@ -190,7 +191,7 @@ def _apply_wide(tuned: "Thresholds", scores: "Wide", path: str, unknown: str) ->
     predictions = tuned.predict(scores.labels)
     write_wide(scores.with_ids(predictions), path)
     predicted = sum(int(column.to_numpy().sum()) for column in predictions.columns)
-    return Made(scores.rows, predicted)
+    return Made(scores.rows, predicted, scores.rows)
 
 
 def _with_strangers(tuned: "Thresholds", names: list[str]) -> "Thresholds":
@@ -211,4 +212,4 @@ def _decide_wide(given: "Wide", path: str, **wanted: Any) -> Made:
 
     decision = hm.decide(given.labels, **wanted)
     write_wide(given.with_ids(decision.predictions), path)
-    return Made(given.rows, int(decision.counts.sum()), decision)
+    return Made(given.rows, int(decision.counts.sum()), given.rows, decision)

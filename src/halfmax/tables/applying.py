@@ -86,7 +86,7 @@ def apply_table(
         return engine.map(_work(thresholds, engine.schema, found, new, unknown))
     table = open_table(source, columns, whole=True)
     refuse_output(source, table, out)
-    given = table.columns, new.for_table(table), unknown, table.untyped
+    given = table.columns, new.on_all_rows(), unknown, table.untyped
     work = _work(thresholds, table.schema, *given)
 
     def predict(place: int) -> Iterator[pa.RecordBatch]:

@@ -56,6 +56,8 @@ class TableDecision:
     decision : Decision
         Thresholds, counts and expected scores of each batch. It and the numbers are None where an
         engine decides later.
+    rows_read : int
+        Rows of the table that was given.
     """
 
     predictions: Any
@@ -63,6 +65,7 @@ class TableDecision:
     rows: int | None = None
     predicted: int | None = None
     decision: Decision | None = None
+    rows_read: int | None = None
 
     @property
     def expected_score(self) -> float:
@@ -131,18 +134,17 @@ def decide_table(
     decision, predicted, sizes = _decide(table, rule, progress)
     schema = with_new_field(table.schema, prediction)
     rows_before = np.append(0, np.cumsum(sizes))
-    only = new.for_table(table).only_predicted
 
     def predict(place: int) -> Batches:
         first = rows_before[place]
         for batch in table.parts[place].read(list(table.schema.names)):
             mine = predicted[first : first + batch.num_rows]
             first += batch.num_rows
-            yield with_prediction(batch, schema, mine, only)
+            yield with_prediction(batch, schema, mine, only_predicted=False)
 
     done = deliver(table, schema, predict, new, out, overwrite, None)
     chosen = int(predicted.sum())
-    counts = chosen if only_predicted else len(predicted), chosen, decision
+    counts = chosen if only_predicted else len(predicted), chosen, decision, len(predicted)
     if out is None:
         return TableDecision(done, None, *counts)
     return TableDecision(None, os.fspath(out), *counts)

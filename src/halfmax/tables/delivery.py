@@ -21,11 +21,12 @@ Predicting = Callable[[int], Iterator[pa.RecordBatch]]  # of the part at that pl
 
 @dataclass(frozen=True)
 class Written:
-    """What went to a file: its path, its rows, and how many of them are predicted."""
+    """What went to a file: its path, its rows, how many are predicted, and how many were read."""
 
     path: str
     rows: int
     predicted: int
+    rows_read: int
 
 
 class NewColumn(NamedTuple):
@@ -45,9 +46,9 @@ class NewColumn(NamedTuple):
                 "with prediction=..."
             )
 
-    def for_table(self, table: Table) -> "NewColumn":
-        """Rows of a frame in memory are dropped last, by its own library."""
-        return self._replace(only_predicted=self.only_predicted and table.native is None)
+    def on_all_rows(self) -> "NewColumn":
+        """The same column, with no row dropped: `deliver` does that, and counts them before."""
+        return self._replace(only_predicted=False)
 
 
 def refuse_engine_output(name: str, out: Any) -> None:
@@ -79,8 +80,10 @@ def deliver(
         batches = _in_order(table, predict, told)
         if out is not None:
             return _write(batches, schema, new, out, overwrite)
+        if table.native is None:
+            return pa.Table.from_batches(_kept(batches, new), schema)
         whole = pa.Table.from_batches(batches, schema)
-    return whole if table.native is None else _as_given(whole, table.native, new)
+    return _as_given(whole, table.native, new)
 
 
 def _in_order(table: Table, predict: Predicting, told: Progress) -> Iterator[pa.RecordBatch]:
@@ -101,15 +104,27 @@ def _in_order(table: Table, predict: Predicting, told: Progress) -> Iterator[pa.
 def _write(
     batches: Iterator[pa.RecordBatch], schema: pa.Schema, new: NewColumn, out: Path, overwrite: bool
 ) -> Written:
-    rows = predicted = 0
-    if new.only_predicted:
-        batches = (batch.filter(pc.equal(batch[new.name], 1)) for batch in batches)
+    rows = predicted = read = 0
+
+    def counted() -> Iterator[pa.RecordBatch]:
+        nonlocal read
+        for batch in batches:
+            read += batch.num_rows
+            yield batch
+
     with table_file(out, schema, overwrite) as writer:
-        for batch in in_large_batches(batches):
+        for batch in in_large_batches(_kept(counted(), new)):
             writer.write_batch(batch)
             rows += batch.num_rows
             predicted += pc.sum(batch[new.name]).as_py() or 0
-    return Written(os.fspath(out), rows, predicted)
+    return Written(os.fspath(out), rows, predicted, read)
+
+
+def _kept(batches: Iterator[pa.RecordBatch], new: NewColumn) -> Iterator[pa.RecordBatch]:
+    """All rows, or those that are predicted."""
+    if not new.only_predicted:
+        return batches
+    return (batch.filter(pc.equal(batch[new.name], 1)) for batch in batches)
 
 
 def _as_given(whole: pa.Table, native: Any, new: NewColumn) -> Any:

@@ -92,8 +92,8 @@ def _of_files(paths: Sequence[str], columns: Columns, whole: bool) -> Table:
             schema = _united(schema, file.schema, file.path)
     parts = [part for file in files for part in file.parts]
     untyped = format_of(first.path) == CSV
-    names = tuple(os.path.abspath(file.path) for file in files)
-    return Table(parts, schema, found, untyped=untyped, is_file=True, files=names)
+    read = tuple(os.path.abspath(file.path) for file in files)
+    return Table(parts, schema, found, untyped=untyped, is_file=True, files=read)
 
 
 def _united(some: pa.Schema, others: pa.Schema, path: str) -> pa.Schema:
