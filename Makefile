@@ -13,9 +13,10 @@ NO_KERNELS := regions bad_regions curse figures reproduce cli diagnose curse_war
 	threshold_classifier bad_estimators estimator_checks expected_f_classifier examples \
 	cli_tables cli_wide cli_shell tables bad_tables table_files \
 	cli_mesh mesh_records bad_records mesh_generator mesh_study \
-	demo import threshold_scorer displays report report_browser cli_report guards surroundings
+	demo import threshold_scorer displays report own_input report_browser cli_report guards \
+	surroundings
 # Spark and Dask are started once, and have processes of their own.
-ENGINES := tests/test_engines.py tests/test_engine_work.py
+ENGINES := tests/test_engines.py tests/test_engine_work.py tests/test_engine_python.py
 WITHOUT_KERNELS := $(foreach name,$(NO_KERNELS),--ignore tests/test_$(name).py) \
 	$(foreach file,$(ENGINES),--ignore $(file))
 

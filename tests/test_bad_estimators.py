@@ -114,6 +114,9 @@ BAD = [
         r"OneVsRestClassifier.*y == positive",
     ),
     ("three strings", fit(y=np.array(["a", "b", "c"] * 20)), ValueError, "multiclass: y has 3"),
+    ("masked y", fit(y=np.ma.array(Y, mask=X[:, 0] > 1)), TypeError, r"y is a masked array; fill"),
+    ("a list, masked", fit(y=list(np.ma.array(Y, mask=Y))), TypeError, r"y holds masked arrays"),
+    ("masked labels", fit_labels(y=np.ma.array(YM)), ValueError, r"y is a masked array; fill"),
     ("numbers", fit(y=X[:, 0]), ValueError, r"Unknown label type: continuous\. y must hold two"),
     ("numbers, many", fit_labels(y=X + 0.5), ValueError, r"Unknown label type: continuous-multi"),
     (

@@ -16,6 +16,9 @@ NAN, INF = float("nan"), float("inf")
 
 Y, S = [0, 1, 1], [0.1, 0.5, 0.9]
 Y2, S2 = [[0, 1], [1, 0], [1, 1]], [[0.1, 0.5], [0.9, 0.2], [0.3, 0.7]]
+LISTS = [[0, 1], [1, 0]]
+MASKS = [np.ma.array(row, mask=[0, 1]) for row in ([0.0, 1.0], [1.0, 0.0])]
+M = np.ma.array([0.1, 0.5, 0.9], mask=[0, 0, 1])
 P2 = [[0.9, 0.1], [0.5, 0.5], [0.1, 0.9]]  # what predict_proba gives
 
 ONE = hm.tune(Y, S)
@@ -102,6 +105,14 @@ BAD = [
     ("dates", tune(Y, np.array(["2014-05-14"] * 3, "M8[D]")), TypeError, r"y_score.*datetime64"),
     ("structured", tune(Y, np.zeros(3, [("p", float)])), TypeError, r"y_score must be numbers"),
     ("masked scores", tune(Y, np.ma.array(S, mask=[0, 0, 1])), TypeError, r"y_score is a masked"),
+    ("list of masked", tune(LISTS, MASKS), TypeError, r"y_score holds masked arrays; fill or drop"),
+    ("masked lists", tune(MASKS, LISTS), TypeError, r"y_true holds masked arrays"),
+    ("tuple of masked", tune(LISTS, tuple(MASKS)), TypeError, r"y_score holds masked arrays"),
+    ("nested masked", tune([[0], [1]], [[M[:1]], [M[1:2]]]), TypeError, r"y_score holds masked"),
+    ("masked in a row", tune(Y, [0.5, np.ma.masked, 0.7]), TypeError, r"y_score holds masked"),
+    ("masked weights", tune(Y, S, sample_weight=list(M)), TypeError, r"sample_weight holds masked"),
+    ("masked draws", lambda: hm.joint_from_samples(MASKS), TypeError, r"draws holds masked"),
+    ("masked p", lambda: hm.decide(MASKS), TypeError, r"y_prob holds masked arrays"),
     ("masked truth", tune(np.ma.array(Y, mask=[0, 0, 1]), S), TypeError, r"y_true is a masked"),
     # truth that is not 0/1
     ("labels -1 and 1", tune([-1, 1, 1], S), ValueError, r"y_true\[0\] is -1.*y == positive"),

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import struct
 from decimal import Decimal
 
 import duckdb
@@ -512,6 +513,60 @@ def test_arrow_that_is_cut_short_is_named(tmp_path, kind, left):
     arrow_of(path, kind)
     path.write_bytes(path.read_bytes()[:left])
     check(tune(path), ValueError, rf"^{path} cannot be read as Arrow IPC: .*cut short or damaged$")
+
+
+TEXTS = table(label=["dög", "cät", "dög", "cät"])
+WRITERS = {
+    "t.parquet": lambda path: pq.write_table(TEXTS, path, row_group_size=2),
+    "t.arrow": lambda path: feather.write_feather(TEXTS, path, compression="uncompressed"),
+    "t.arrows": lambda path: pa.ipc.new_stream(path, TEXTS.schema),
+    "t.csv": lambda path: csv.write_csv(TEXTS, path),
+}
+
+
+@pytest.fixture(params=WRITERS)
+def spoilt(request, tmp_path):
+    """A path, and what a file of each format holds there."""
+    path = tmp_path / request.param
+    writer = WRITERS[path.name](str(path))
+    if path.name == "t.arrows":
+        with writer:
+            writer.write_table(TEXTS, max_chunksize=2)
+    return path, path.read_bytes()
+
+
+def test_a_text_that_is_none_is_told_with_its_file(spoilt):
+    path, raw = spoilt
+    path.write_bytes(raw.replace("dög".encode(), b"d\xff\xffg"))
+    check(tune(path), ValueError, rf"{path} cannot be read as .*(?i:utf-?8)")
+    path.write_bytes(raw.replace(b"truth", b"tr\xffth"))
+    check(tune(path), ValueError, rf"{path} cannot be read as .*(?i:utf-?8)")
+
+
+def test_a_text_that_is_nowhere_is_told_with_its_file(tmp_path):
+    path = tmp_path / "t.arrow"
+    arrow_of(path, "file")
+    ends = struct.pack("<5i", *range(5))
+    assert path.read_bytes().count(ends) == 1
+    path.write_bytes(path.read_bytes().replace(ends, struct.pack("<5i", 0, 1, 2, 1 << 30, 4)))
+    where = rf"record batch 0 of {path} cannot be read as Arrow IPC: .*damaged$"
+    check(tune(path), ValueError, where)
+    check(apply(T, path, tmp_path / "o.csv"), ValueError, where)
+
+
+@pytest.mark.parametrize("flip", [0x01, 0x80, 0xFF])
+def test_whatever_byte_is_wrong_no_error_leaves_out_the_file(spoilt, flip):
+    (path, raw), bare = spoilt, {}
+    step = 17  # so that it is quick; all bytes were tried when this was written
+    for place in range(flip % step, len(raw), step):
+        path.write_bytes(raw[:place] + bytes([raw[place] ^ flip]) + raw[place + 1 :])
+        try:
+            hm.tune_table(path, instance=None)
+        except (ValueError, TypeError) as error:
+            named = type(error) in (ValueError, TypeError) and str(path) in str(error)
+            if not named and "at least one row" not in str(error):  # a stream that ends at once
+                bare[place] = error
+    assert bare == {}
 
 
 HEAD = "instance,label,score,truth\n"

@@ -13,7 +13,8 @@ from surroundings import locked
 from typer.testing import CliRunner
 
 import halfmax as hm
-from halfmax import _pages
+from halfmax import _files, _pages
+from halfmax._files import write_whole
 from halfmax.cli import app, report_page
 
 ROWS, LABELS = 40, ["anatomy", "botany", "zoology"]
@@ -66,7 +67,7 @@ def asked(monkeypatch):
 
     def report(thresholds, path, y_true=None, y_score=None, **wanted):
         calls.append((thresholds, y_true, y_score, wanted))
-        Path(path).write_text(f"a page of {len(thresholds.thresholds)} labels")
+        write_whole(path, f"a page of {len(thresholds.thresholds)} labels")
         return Path(path)
 
     monkeypatch.setattr(hm.Thresholds, "report", report)
@@ -163,7 +164,7 @@ class TestBesideThresholds:
     )
     def test_thresholds_stay_if_only_the_page_fails(self, monkeypatch, error, code, told):
         def fail(_, path, **__):
-            Path(path).write_text("half of a pa")
+            write_whole(path, "half of a pa")
             raise error
 
         monkeypatch.setattr(hm.Thresholds, "report", fail)
@@ -179,7 +180,7 @@ class TestBesideThresholds:
     @pytest.mark.usefixtures("table", "usual_signals")
     def test_a_signal_that_was_swallowed_leaves_no_page(self, monkeypatch):
         def report(_, path, **__):
-            Path(path).write_text("a page")
+            write_whole(path, "a page")
             try:
                 signal.raise_signal(signal.SIGINT)
             except KeyboardInterrupt:
@@ -198,7 +199,7 @@ class TestBesideThresholds:
         many.to_parquet("scores.parquet")
 
         def report(_, path, **__):
-            Path(path).write_text("a page")
+            write_whole(path, "a page")
             hm.tune_table(many)  # warns as tuning did
 
         monkeypatch.setattr(hm.Thresholds, "report", report)
@@ -225,7 +226,9 @@ class TestOfSavedThresholds:
         assert run(*TUNE, "--report", "page.html", "--quick-report").exit_code == 0
         shown = run(*REPORT, "--quick-report")
         assert shown.exit_code == 0, shown.output
-        assert shown.stdout == f"Report on 3 labels in {ROWS} rows: macro f1\nWrote report.html\n"
+        reached = f"macro f1 = {hm.Thresholds.load('t.json').score:.4f}"
+        told = f"Report on 3 labels in {ROWS} rows: {reached}\nWrote report.html\n"
+        assert shown.stdout == told
         assert page() == page("page.html")
 
     @pytest.mark.usefixtures("table")
@@ -236,6 +239,7 @@ class TestOfSavedThresholds:
         told = json.loads(shown.stdout)
         assert told["command"] == "report"
         assert (told["out"], told["rows"], told["metric"]) == ("page.html", ROWS, "f1")
+        assert told["score"] == hm.Thresholds.load("t.json").score
         assert told["warnings"] == []
         assert all(name in page("page.html") for name in LABELS)
 
@@ -244,7 +248,8 @@ class TestOfSavedThresholds:
     def test_one_classifier_needs_no_labels(self, words):
         shown = run("report", "one.json", "--data", "one.parquet", "--quick-report", *words)
         assert shown.exit_code == 0, shown.output
-        assert shown.stdout.startswith(f"Report on one classifier in {ROWS} rows: f1\n")
+        reached = f"f1 = {hm.Thresholds.load('one.json').score:.4f}"
+        assert shown.stdout.startswith(f"Report on one classifier in {ROWS} rows: {reached}\n")
 
     @pytest.mark.usefixtures("table")
     def test_both_may_be_piped_but_one_at_a_time(self, asked):
@@ -434,10 +439,10 @@ class TestBeforeTheWork:
         assert files() == set()
 
     def test_a_folder_that_refuses(self, words, monkeypatch):
-        def touch(path, **_):
+        def refuse(path, *_, **__):
             raise PermissionError(13, "Permission denied", str(path))
 
-        monkeypatch.setattr(Path, "touch", touch)
+        monkeypatch.setattr(_files.os, "open", refuse)
         shown = run(*words)
         assert shown.exit_code == 2
         assert shown.stderr.endswith(

@@ -193,6 +193,50 @@ def test_a_bar_in_a_terminal_after_a_while(folder, monkeypatch):
         assert process.wait(timeout=PATIENCE) == 0
 
 
+WARNED = """
+import warnings, halfmax as hm
+from halfmax.cli import app
+def diagnose(*_, **__):
+    warnings.warn("of " + "w0rd-5 " * 40, hm.HalfmaxWarning)
+    raise ValueError("a-b " * 60 + "/a/path/that/is/longer/than/the/terminal/is/wide")
+hm.diagnose = diagnose
+app(prog_name="halfmax")
+"""
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_terminal_gets_lines_that_break_between_words(monkeypatch):
+    monkeypatch.setenv("TERM", "dumb")
+    words = ["diagnose", "scores.csv", "--truth-file", "truth.csv", "--quiet"]
+    command = [sys.executable, "-c", WARNED, *words]
+    plain = subprocess.run(command, capture_output=True, text=True).stderr
+    assert plain.count("\n") == 2
+    with terminal(columns=40) as (seen, own), subprocess.Popen(command, stderr=own) as process:
+        os.close(own)
+        shown = read_until(seen).replace("\r", "")
+        assert process.wait(timeout=60) == 2
+    assert shown.split() == plain.split()
+    *lines, path = shown.splitlines()
+    assert len(path) > 40
+    assert 33 < max(map(len, lines)) <= 40
+
+
+COMMANDS = [
+    [],
+    *([name] for name in ("tune", "apply", "assess", "diagnose", "decide", "report", "demo")),
+    *(["mesh", *name.split()] for name in ("", "fit", "tag", "evaluate", "generate")),
+    *(["reproduce", *name.split()] for name in ("", "figures", "claims", "curse", "mesh")),
+]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_help_shows_no_type_for_switches(words):
+    shown = CliRunner().invoke(app, [*words, "--help"])
+    assert shown.exit_code == 0
+    assert "--help" in shown.output
+    assert "<bool>" not in shown.output
+
+
 def test_nothing_is_drawn_where_nobody_looks(folder):
     with started("apply", "t.json", "-", "--out", "p.csv") as process:
         begin_input(process, folder)

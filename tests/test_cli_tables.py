@@ -3,8 +3,11 @@
 import io
 import json
 import signal
+import sys
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -146,8 +149,8 @@ def test_the_keys_of_documents_stay(table):
         "tune": {"metric", "average", "shared", "zero_division", "score", "never_predicted"},
         "assess": {"metric", "average", "score", "expected_score", "optimism", "score_interval"},
         "diagnose": {"metric", "rows", "probabilities", "counts"},
-        "apply": {"rows", "predicted", "out"},
-        "decide": {"metric", "average", "expected_score", "rows", "predicted", "out"},
+        "apply": {"rows", "rows_read", "predicted", "out"},
+        "decide": {"metric", "average", "expected_score", "rows", "rows_read", "predicted", "out"},
     }
     for command, wanted in keys.items():
         words = ["scores.parquet", *["--out", f"{command}.csv"] * (command in ("apply", "decide"))]
@@ -446,17 +449,93 @@ def test_what_is_wrong_is_said_in_a_line(table, told, words):
 
 
 @pytest.mark.parametrize(
-    ("done", "total", "speed", "left", "told"),
+    ("done", "total", "elapsed", "told"),
     [
-        (0, 0, None, None, "0:05"),
-        (12_345_678, 0, 2e6, None, "12.35M, 2M/s, 0:05"),
-        (45_000_000, 1e8, 1.25e7, 4.4, "45M of 100M, 12.5M/s, 0:04 left"),
-        (3, 37, 0.5, 7384, "3 of 37, 0.5/s, 2:03:04 left"),
+        (0, 0, 5.0, "0:05"),
+        (12_345_678, 0, 5.0, "12.35M, 2.469M/s, 0:05"),
+        (45_000_000, 1e8, 3.6, "45M of 100M, 12.5M/s, 0:04 left"),
+        (3, 37, 652.0, "3 of 37, 0.0046/s, 2:03:09 left"),
+        (2e6, 1e7, 0.0002, "2M of 10M"),  # of any number a second
+        (2e6, None, 0.9, "2M, 0:01"),
+        (1.2e7, 1.2e7, 14.2, "12M of 12M, 0:14"),  # nothing is left, and it goes on
     ],
 )
-def test_what_a_bar_counts(done, total, speed, left, told):
-    class Task:
-        completed, elapsed, time_remaining = done, 5.0, left
+def test_what_a_bar_counts(done, total, elapsed, told):
+    assert bar.counts(SimpleNamespace(completed=done, total=total, elapsed=elapsed)) == told
 
-    Task.total, Task.speed = total, speed
-    assert bar.counts(Task) == told
+
+class Seen(bar.Bar):
+    """A bar that keeps what it is told to draw."""
+
+    stretches: ClassVar[list]
+
+    def begin(self, what, total=None):
+        super().begin(what, total)
+        self.stretches.append([what, total, 0])
+
+    def __call__(self, done, total):
+        super().__call__(done, total)
+        self.stretches[-1][1:] = total, done
+
+
+@pytest.fixture
+def stretches(monkeypatch):
+    monkeypatch.setattr(sys.modules["halfmax.cli.running"], "Bar", Seen)
+    monkeypatch.setattr(Seen, "stretches", [], raising=False)
+    return Seen.stretches
+
+
+@pytest.mark.parametrize("source", ["scores.parquet", "scores.csv"])
+@pytest.mark.usefixtures("table")
+def test_a_bar_counts_each_row_once_in_a_pass(stretches, source):
+    size = 3 * ROWS
+    known = size if source == "scores.parquet" else 0
+    assert run("tune", source, "--report", "r.html", "--quick-report").exit_code == 0
+    of_rows = [stretch for stretch in stretches if "rows read" in stretch[0] and stretch[2]]
+    passes = ["rows read, pass 1 of 2", "rows read, pass 2 of 2", "rows read"]  # for the report
+    if source == "scores.csv":  # whose ids are text, and may come in any order
+        passes.insert(1, "rows read, for duplicates")
+    assert of_rows == [[name, known, size] for name in passes]
+
+
+@pytest.mark.usefixtures("table")
+def test_a_bar_counts_nothing_while_a_guard_works(stretches, monkeypatch):
+    def tune_checked(*given):
+        assert stretches[-2:] == [["rows read", 3 * ROWS, 3 * ROWS], ["tune: computing", None, 0]]
+        return tune(*given)
+
+    tune = hm.tuning.tune_checked
+    monkeypatch.setattr(hm.tuning, "tune_checked", tune_checked)
+    assert run("tune", "scores.parquet", "--guard", "auto", "--quiet").exit_code == 0
+
+
+def test_a_function_is_told_of_all_passes(table):
+    told = []
+    hm.tune_table(table, progress=lambda *now: told.append(now))
+    assert told[-1] == (6 * ROWS, 6 * ROWS)
+
+
+@pytest.mark.parametrize(
+    "words", [["apply", "t.json", "scores.csv"], ["decide", "scores.parquet"]], ids=" ".join
+)
+def test_rows_that_were_read_are_counted_where_only_some_are_written(table, words):
+    hm.tune_table(table).save("t.json")
+    shown = run(*words, "--out", "all.csv", "--json")
+    predicted = int(pd.read_csv("all.csv")["predicted"].sum())
+    told = json.loads(shown.stdout)
+    rows = 3 * ROWS
+    assert (told["rows"], told["rows_read"], told["predicted"]) == (rows, rows, predicted)
+    shown = run(*words, "--out", "some.csv", "--only-predicted", "--json")
+    told = json.loads(shown.stdout)
+    assert (told["rows"], told["rows_read"], told["predicted"]) == (predicted, rows, predicted)
+    shown = run(*words, "--out", "some.parquet", "--only-predicted")
+    assert f"{predicted} predicted in {rows} rows; {predicted} written\n" in shown.stdout
+
+
+def test_progress_of_rows_that_are_not_written(table):
+    told = []
+    t = hm.tune_table(table)
+    how = {"only_predicted": True, "progress": lambda *now: told.append(now)}
+    written = hm.apply_table(t, "scores.csv", "some.csv", **how)
+    assert (told[-1][0], written.rows_read) == (3 * ROWS, 3 * ROWS)
+    assert written.rows == written.predicted == hm.apply_table(t, "scores.csv", **how).num_rows

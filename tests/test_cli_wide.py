@@ -202,6 +202,7 @@ WRONG = {
     ),
     "no file": (["tune", "x.csv", "--truth-file", "truth.csv"], {}, "no file or folder x.csv"),
     "no label at all": (TWO, {"scores": "instance\n1\n"}, "scores.csv has no column of a label"),
+    "another encoding": (TWO, {"scores": "größe,b\n1,2\n".encode("latin-1")}, "It must be UTF-8"),
     "a ragged file": (TWO, {"scores": "a,b\n1\n"}, "scores.csv cannot be read as CSV"),
 }
 
@@ -212,7 +213,8 @@ def test_what_is_wrong_is_said_in_a_line(tmp_path, words, content, message):
     scores = content.get("scores", "doc,a\nx,0.5\ny,0.25\n" if "truth" in content else None)
     for name, text in (("scores", scores), ("truth", content.get("truth"))):
         if text is not None:
-            (tmp_path / f"{name}.csv").write_text(text)
+            content = text if isinstance(text, bytes) else text.encode()
+            (tmp_path / f"{name}.csv").write_bytes(content)
     shown = run(*words, "--out", "t.json")
     assert shown.exit_code == 2
     assert message in shown.stderr

@@ -3,8 +3,11 @@
 import contextlib
 import json
 import os
+import re
+import signal
 import stat
-from pathlib import Path
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -13,6 +16,7 @@ from hypothesis import strategies as st
 from surroundings import locked
 
 import halfmax as hm
+from halfmax import _files
 
 INF, NAN = float("inf"), float("nan")
 LABELS = ("cat", "dog")
@@ -390,25 +394,200 @@ def fail(error):
     return failing
 
 
-BREAKS = [(os, "fsync"), (Path, "replace")]
+def no_links(monkeypatch):
+    monkeypatch.setattr(os, "link", fail(OSError(95, "Operation not supported")))
+
+
+def named_drafts(monkeypatch):
+    monkeypatch.setattr(_files, "_open_nameless", lambda _: None)
+
+
+SYSTEMS = {
+    "as it is": (),
+    "named drafts": (named_drafts,),
+    "no links": (no_links,),
+    "named drafts, no links": (named_drafts, no_links),
+}
+
+
+@pytest.fixture(params=SYSTEMS.values(), ids=SYSTEMS)
+def system(request, monkeypatch):
+    """What the system can do; drafts without a name are what Linux has."""
+    for lacking in request.param:
+        lacking(monkeypatch)
+    return request.param
+
+
+BREAKS = ["fsync", "replace"]
 ERRORS = [OSError(28, "No space left on device"), KeyboardInterrupt(), MemoryError()]
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-@pytest.mark.parametrize(("owner", "name"), BREAKS, ids=[name for _, name in BREAKS])
+@pytest.mark.parametrize("name", BREAKS)
 @pytest.mark.parametrize("before", [True, False], ids=["over a file", "a new file"])
 def test_a_save_that_breaks_leaves_things_as_they_were(
-    path, monkeypatch, owner, name, error, before
+    path, monkeypatch, system, name, error, before
 ):
     if before:
         one_classifier().save(path)
     old = path.read_bytes() if before else None
     with monkeypatch.context() as patch:
-        patch.setattr(owner, name, fail(error))
+        patch.setattr(os, name, fail(error))
+        if name == "replace" and not before and not system:  # it gets its name without
+            tuned().save(path)
+            return
         with pytest.raises(type(error)):
             tuned().save(path)
     assert files_in(path.parent) == ([path.name] if before else [])
     assert not before or path.read_bytes() == old
+
+
+def write(path, do=lambda _: None, **how):
+    """Write a file; `do` is called with the draft before it is whole."""
+    with _files.whole_file(path, **how) as draft:
+        draft.write_text("mine")
+        do(draft)
+
+
+@pytest.mark.usefixtures("system")
+def test_files_that_may_and_may_not_be_replaced(tmp_path):
+    here, late, new = (tmp_path / name for name in ("here", "late", "new"))
+    for _ in range(2):
+        write(here)
+    here.write_text("older")
+    with pytest.raises(FileExistsError, match=r"here is there already"):
+        write(here, lambda _: pytest.fail("it was not refused at once"), overwrite=False)
+    with pytest.raises(FileExistsError, match=r"late is there already"):
+        write(late, lambda _: late.write_text("theirs"), overwrite=False)
+    write(new, overwrite=False)
+    contents = {file.name: file.read_text() for file in tmp_path.iterdir()}
+    assert contents == {"here": "older", "late": "theirs", "new": "mine"}
+
+
+@pytest.mark.usefixtures("system")
+def test_the_system_names_the_file_that_the_caller_knows(path, monkeypatch):
+    def run_full(draft):
+        raise OSError(28, "No space left on device", str(draft))
+
+    with pytest.raises(OSError, match=r"No space.*thresholds\.json"):
+        write(path, run_full)
+    monkeypatch.setattr(os, "open", fail(PermissionError(13, "Permission denied", "some part")))
+    with pytest.raises(PermissionError, match=r"denied.*thresholds\.json"):
+        tuned().save(path)
+
+
+# kill -9.
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import numpy as np
+import halfmax as hm
+from halfmax import _files
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+folder = Path(sys.argv[1])
+"""
+TUNED = "t = hm.tune([0, 1, 1], [0.1, 0.5, 0.9])\n"
+PARQUET = """
+import pyarrow as pa
+from halfmax.tables.writing import table_file
+table = pa.table({"score": np.arange(1000.0)})
+with table_file(folder / "new.parquet", table.schema, overwrite=True) as writer:
+    for batch in table.to_batches(max_chunksize=100):
+        writer.write_batch(batch)
+    die()
+"""
+SHELL = """
+from halfmax.cli import app
+t.save(folder / "t.json")
+(folder / "s.csv").write_text("label,score\\n0,0.5\\n")
+hm.Thresholds.load = lambda _: hm.tune([[0], [1]], [[0.1], [0.5]])
+"""
+NAMED = "_files._open_nameless = lambda _: None\n"
+APPLY = 'app(["apply", *(str(folder / name) for name in ("t.json", "s.csv")), "--out", {}])\n'
+TO_FILE, TO_PIPE = APPLY.format('str(folder / "new.parquet")'), APPLY.format('"-"')
+LEAVES_NOTHING = {
+    "JSON": TUNED + "os.fsync = die\nt.save(folder / 'new.json')",
+    "JSON over another": TUNED + "os.fsync = die\nt.save(folder / 'old.json')",
+    "Parquet": PARQUET,
+    "apply": TUNED + SHELL + "os.fsync = die\n" + TO_FILE,
+    "apply to a pipe": TUNED + SHELL + "sys.stdout.buffer.flush = die\n" + TO_PIPE,
+}
+LEAVES_A_DRAFT = {
+    "while a file is replaced": TUNED + "os.replace = die\nt.save(folder / 'old.json')",
+    "JSON": NAMED + TUNED + "os.fsync = die\nt.save(folder / 'new.json')",
+    "Parquet": NAMED + PARQUET,
+}
+nameless = pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="every file has a name here")
+signals = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
+
+
+def kill_while_writing(program, folder):
+    """Run a program that kills itself in the middle of a write beside other files."""
+    one_classifier().save(folder / "old.json")
+    (folder / "temp").mkdir()
+    environment = {**os.environ, "TMPDIR": str(folder / "temp")}
+    command = [sys.executable, "-c", KILLED + program, str(folder)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert hm.Thresholds.load(folder / "old.json").threshold == 0.5
+    left = [str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()]
+    return sorted({*left} - {"old.json", "t.json", "s.csv"})
+
+
+@nameless
+@pytest.mark.parametrize("program", LEAVES_NOTHING.values(), ids=LEAVES_NOTHING)
+def test_a_writer_that_is_killed_leaves_nothing(tmp_path, program):
+    assert kill_while_writing(program, tmp_path) == []
+
+
+@signals
+@pytest.mark.parametrize("program", LEAVES_A_DRAFT.values(), ids=LEAVES_A_DRAFT)
+def test_what_a_killed_writer_leaves_goes_with_the_next_write(tmp_path, program):
+    [left] = kill_while_writing(program, tmp_path)
+    assert re.fullmatch(r"\.halfmax\.[0-9a-f]{16}\.part", left)
+    tuned().save(tmp_path / "other.json")
+    assert files_in(tmp_path) == ["old.json", "other.json", "temp"]
+
+
+@signals
+def test_drafts_of_living_writers_and_files_of_others_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "_open_nameless", lambda _: None)
+    foreign = [".halfmax.part", ".halfmax.0.part", ".halfmax.json", "halfmax.0123456789abcdef.part"]
+    for name in foreign:
+        (tmp_path / name).touch()
+    stale = tmp_path / ".halfmax.0123456789abcdef.part"
+    stale.touch()
+    with _files.whole_file(tmp_path / "a") as one, _files.whole_file(tmp_path / "b") as other:
+        assert not stale.exists()
+        tuned().save(tmp_path / "t.json")
+        assert sorted([*foreign, one.name, other.name, "t.json"]) == files_in(tmp_path)
+        one.write_text("a")
+        other.write_text("b")
+    assert [(tmp_path / name).read_text() for name in "ab"] == ["a", "b"]
+    assert sorted([*foreign, "a", "b", "t.json"]) == files_in(tmp_path)
+
+
+@signals
+def test_a_draft_that_is_removed_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(_files, "_open_nameless", lambda _: None)
+    lock, removed = _files._lock, []
+
+    def late(file):
+        if not removed:  # another writer comes first, and takes the draft for one of the dead
+            [draft] = tmp_path.iterdir()
+            _files._remove_if_stale(str(draft))
+            removed.append(draft)
+        return lock(file)
+
+    monkeypatch.setattr(_files, "_lock", late)
+    _files.write_whole(tmp_path / "a", "all")
+    assert removed
+    assert (tmp_path / "a").read_text() == "all"
+    assert files_in(tmp_path) == ["a"]
 
 
 def test_a_label_that_cannot_be_encoded_never_spoils_the_old_file(path):

@@ -432,11 +432,66 @@ def test_rows_in_another_order_are_an_error():
         hm.score(truth["cat"], truth["cat"][::-1])
 
 
-def test_rows_of_unlike_indexes_are_matched_by_place():
+COUNTING = {
+    "default": range(4),
+    "numbers": [0, 1, 2, 3],
+    "nullable": pd.Index([0, 1, 2, 3], dtype="Int64"),
+    "of Arrow": pd.Index([0, 1, 2, 3], dtype="uint8[pyarrow]"),
+}
+UNLIKE = {
+    "numbers": [5, 6, 7, 8],
+    "one differs": ["w", "x", "y", "Z"],
+    "repeating": [7, 7, 8, 8],
+    "with a null": pd.Index([0, None, 2, 3], dtype="Int64"),
+    "dates": pd.date_range("2014-05-14", periods=4, tz="UTC"),
+    "two levels": pd.MultiIndex.from_product([["a", "c"], [1, 2]]),
+    "categories": pd.CategoricalIndex(list("abcd")),
+}
+
+
+@pytest.mark.parametrize("counting", COUNTING.values(), ids=COUNTING)
+@pytest.mark.parametrize("index", (COUNTING | UNLIKE).values(), ids=COUNTING | UNLIKE)
+def test_an_index_that_counts_from_0_goes_with_any(counting, index):
+    truth = pd.DataFrame(TRUTH, index=index)
+    scores = pd.DataFrame(SCORES, index=counting)
+    weights = pd.Series([1.0, 1.0, 1.0, 1.0], counting)
+    expected = hm.tune(array(TRUTH), array(SCORES)).thresholds
+    for one, other in ((truth, scores), (truth.set_axis(counting), scores.set_axis(index))):
+        assert_array_equal(hm.tune(one, other).thresholds, expected)
+        assert_array_equal(hm.tune(one, other, sample_weight=weights).thresholds, expected)
+    assert hm.score(truth, truth.set_axis(counting)) == 1.0
+
+
+@pytest.mark.parametrize("index", UNLIKE.values(), ids=UNLIKE)
+def test_rows_of_other_indexes_are_an_error(index):
+    truth, scores = pd.DataFrame(TRUTH, list("wxyz")), pd.DataFrame(SCORES, index=index)
+    weights = pd.Series([1.0, 2.0, 1.0, 1.0], index)
+    same = scores.set_axis(truth.index)
+    how = r"indexes differ.*loc\[{0}\.index\].*{1}\.reset_index\(drop=True\)"
+    for call, names in (
+        (lambda: hm.tune(truth, scores), ("y_true", "y_score")),
+        (lambda: hm.assess(truth["cat"], scores["cat"]), ("y_true", "y_score")),
+        (lambda: hm.diagnose(truth, scores), ("y_true", "y_score")),
+        (lambda: hm.score(truth, (scores > 0.5).astype(int)), ("y_true", "y_pred")),
+        (lambda: hm.tune(truth, same, sample_weight=weights), ("y_true", "sample_weight")),
+        (lambda: hm.tune(array(TRUTH), same, sample_weight=weights), ("y_score", "sample_weight")),
+        (lambda: hm.score(truth, truth, sample_weight=weights), ("y_true", "sample_weight")),
+        (lambda: hm.joint_from_samples(truth, weights), ("draws", "sample_weight")),
+    ):
+        with pytest.raises(ValueError, match=how.format(*names)):
+            call()
+
+
+def test_weights_in_another_order_are_an_error():
     truth, scores = pd.DataFrame(TRUTH), pd.DataFrame(SCORES)
-    expected = hm.tune(truth, scores).thresholds
-    got = hm.tune(truth.set_index(pd.Index([5, 6, 7, 8])), scores).thresholds
-    assert got.tolist() == expected.tolist()
+    with pytest.raises(ValueError, match=r"same order.*sample_weight\.loc\[y_true\.index\]"):
+        hm.tune(truth, scores, sample_weight=pd.Series([1.0, 1.0, 2.0, 1.0])[::-1])
+
+
+def test_the_first_difference_of_indexes_is_shown():
+    truth, scores = pd.Series([0, 1, 1], list("abc")), pd.Series([0.1, 0.2, 0.3], list("abd"))
+    with pytest.raises(ValueError, match="first in row 2: 'c' and 'd'"):
+        hm.tune(truth, scores)
 
 
 NULLABLE_TRUTH = ["Int64", "Int8", "UInt8", "boolean", "Float64", "int64[pyarrow]", "bool[pyarrow]"]

@@ -183,6 +183,22 @@ def test_the_pmid_is_that_of_the_citation():
     assert parse_xml(f"<MedlineCitationSet>{content}</MedlineCitationSet>") == expected
 
 
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        "<!DOCTYPE PubmedArticleSet>",
+        '<!DOCTYPE PubmedArticleSet SYSTEM "">',
+        '<!DOCTYPE PubmedArticleSet SYSTEM "http://dtd.nlm.nih.gov/pubmed_190101.dtd">',
+        '<!DOCTYPE PubmedArticleSet PUBLIC "" "">',
+        DOCTYPE,
+    ],
+)
+@pytest.mark.parametrize("stream", [io.BytesIO, Trickle])
+def test_a_doctype_may_leave_out_its_ids(doctype, stream):
+    content = f"<PubmedArticleSet>{citation('')}</PubmedArticleSet>"
+    assert parse_xml(doctype + content, stream) == parse_xml(content)
+
+
 def test_books_and_deletions():
     book = (
         "<PubmedBookArticle><BookDocument><PMID Version='1'>5</PMID><ArticleIdList><ArticleId>x"

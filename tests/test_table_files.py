@@ -219,11 +219,12 @@ def test_files_that_were_coded_differently_are_joined(tmp_path):
         assert sum(out["predicted"].to_pylist()) == sum(PREDICTED)
 
 
-def test_a_file_may_take_the_place_of_what_it_was_made_from(tmp_path):
+def test_a_file_never_takes_the_place_of_what_it_is_made_from(tmp_path):
     path = tmp_path / "t.arrow"
     feather.write_feather(TABLE, path, compression="uncompressed", chunksize=50)
-    hm.apply_table(T, path, path, overwrite=True)
-    assert feather.read_table(path).to_pydict() == with_predictions(TABLE).to_pydict()
+    with pytest.raises(ValueError, match=r"out must not be a file that is read; .*t\.arrow is the"):
+        hm.apply_table(T, path, path, overwrite=True)
+    assert feather.read_table(path).to_pydict() == TABLE.to_pydict()
 
 
 # All or nothing.
@@ -265,7 +266,6 @@ def test_ctrl_c_leaves_what_was_there(tmp_path, name):
 
     def interrupt(done, total):
         if done > total // 2:
-            assert len(os.listdir(tmp_path)) == 3  # it is being written
             raise KeyboardInterrupt
 
     how = {"overwrite": True, "progress": interrupt}

@@ -204,19 +204,19 @@ def test_every_source_gives_the_same(form, long, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_every_source_can_be_assessed_applied_and_decided(form, tmp_path):
+def test_every_source_can_be_assessed_applied_and_decided(form, tmp_path, tmp_path_factory):
     source = form(LONG.table, tmp_path)
     how = {"n_resamples": 20, "average": "micro"}
     wanted = hm.assess(LONG.y, LONG.s, labels=LONG.labels, **how)
     assert repr(hm.assess_table(source, **how)) == repr(wanted)
-    written = hm.apply_table(wanted.thresholds, source, tmp_path / "out.parquet")
+    path = tmp_path_factory.mktemp("out") / "out.parquet"
+    written = hm.apply_table(wanted.thresholds, source, path)
     assert written.rows == LONG.table.num_rows
     assert written.predicted == wanted.thresholds.predicted.sum()
-    out = pq.read_table(tmp_path / "out.parquet")
+    out = pq.read_table(path)
     limits = dict(zip(LONG.labels, wanted.thresholds.thresholds, strict=True))
     for row in out.to_pylist():
         assert row["predicted"] == (row["score"] >= limits[row["label"]])
-    (tmp_path / "out.parquet").unlink()
     decided = hm.decide_table(source, probability="truth", average="samples", max_k=2)
     assert decided.predicted == np.minimum(LONG.y.sum(axis=1), 2).sum()
     frame = nw.from_native(decided.predictions)

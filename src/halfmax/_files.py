@@ -1,62 +1,81 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all.
+
+A draft has no name where the system can do that (Linux), and gets one when it is finished, so that
+a process that is killed leaves nothing behind. Elsewhere it is a hidden neighbour of its target,
+locked for as long as its writer lives. The next write in the folder removes one without a lock.
+"""
 
 import os
+import re
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NoReturn
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+AnyPath = str | os.PathLike[str]
+
+_DRAFT = re.compile(r"\.halfmax\.[0-9a-f]{16}\.part")
+_stand_ins: dict[str, Path] = {}  # names that never exist, and the drafts that they stand for
 
 
-def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+def write_whole(path: AnyPath, content: str | bytes) -> None:
     """Write text or bytes so that the path holds all of it or what it held before."""
-    with whole_file(path) as part:
-        part.write_bytes(content.encode() if isinstance(content, str) else content)
+    with whole_file(path) as draft:
+        draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str], overwrite: bool = True) -> Iterator[Path]:
-    """A neighbouring file to write to, which takes the path's place in one step at the end.
+def whole_file(path: AnyPath, overwrite: bool = True) -> Iterator[Path]:
+    """A draft to write to, which takes the path's place in one step at the end.
 
     If anything goes wrong before, the path holds what it held. Without `overwrite` a file that is
-    there, or comes to be there in the meantime, is an error and stays as it is.
+    there, or comes to be there in the meantime, is an error and stays as it is. The draft is opened
+    by its path: it may have no folder and no ending.
     """
+    if (unfinished := _stand_ins.get(os.fspath(path))) is not None:
+        yield unfinished  # whoever gave the name finishes it
+        return
     target = Path(path).resolve()  # the file behind a link changes, the link stays
     check_writable(target, overwrite)
-    part = target.with_name(f".halfmax.{secrets.token_hex(8)}.part")
-    try:
-        _create(part, target)
-        yield part
-        with part.open("rb+") as file:
+    _remove_stale(target.parent)
+    with _drafting(target.parent, target) as draft:
+        yield draft.path
+        with draft.path.open("rb+") as file:
             os.fsync(file.fileno())
         if target.exists() and overwrite:
-            part.chmod(target.stat().st_mode & 0o777)
-        _take_place(part, target, overwrite)
-    finally:
-        part.unlink(missing_ok=True)
+            draft.path.chmod(target.stat().st_mode & 0o777)
+        check_writable(target, overwrite)
+        draft.take_place(target, overwrite)
 
 
-def _create(part: Path, target: Path) -> None:
+@contextmanager
+def scratch_file() -> Iterator[Path]:
+    """A file to write and to read that goes in the end, also when the process is killed."""
+    folder = Path(tempfile.gettempdir())
+    with _drafting(folder, folder) as draft:
+        yield draft.path
+
+
+@contextmanager
+def stand_in(draft: Path, folder: AnyPath, ending: str) -> Iterator[str]:
+    """A name with an ending that `whole_file` takes for the draft: no such file ever exists."""
+    name = os.path.join(os.path.abspath(folder), f".halfmax.{secrets.token_hex(8)}{ending}")
+    _stand_ins[name] = draft
     try:
-        part.touch(exist_ok=False)
-    except OSError as error:
-        error.filename = str(target)  # the name that the caller knows
-        raise
+        yield name
+    finally:
+        del _stand_ins[name]
 
 
-def _take_place(part: Path, target: Path, overwrite: bool) -> None:
-    check_writable(target, overwrite)
-    if not overwrite:
-        try:
-            os.link(part, target)  # unlike a move, it never takes the place of another file
-            return
-        except FileExistsError:
-            check_writable(target, overwrite)
-        except OSError:  # a file system without links
-            pass
-    part.replace(target)
-
-
-def check_writable(path: str | os.PathLike[str], overwrite: bool = True) -> None:
+def check_writable(path: AnyPath, overwrite: bool = True) -> None:
     """Refuse a path where no file can be written, before the long work begins."""
     target = Path(path).resolve()
     if not target.parent.is_dir():
@@ -66,3 +85,156 @@ def check_writable(path: str | os.PathLike[str], overwrite: bool = True) -> None
         raise OSError(f"cannot write {target}: it must be a file or not exist yet, and is {kind}")
     if target.exists() and not overwrite:
         raise FileExistsError(f"{path} is there already, and is kept: say that it may be replaced")
+
+
+def refuse_input(name: str, out: AnyPath, files: Iterable[AnyPath]) -> None:
+    """Refuse to write over a file that is read, under whatever name."""
+    if not os.path.exists(out):
+        return
+    for file in files:
+        if os.path.exists(file) and os.path.samefile(out, file):
+            raise ValueError(
+                f"{name} must not be a file that is read; {os.fspath(out)} is the input "
+                f"{os.fspath(file)}: choose another name"
+            )
+
+
+def refuse_inside(name: str, out: AnyPath, folder: AnyPath) -> NoReturn:
+    """Refuse to write what would be read as part of a folder."""
+    raise ValueError(
+        f"{name} must not lie in a folder that is read; {os.fspath(out)} would become part of "
+        f"{os.fspath(folder)}: write it elsewhere"
+    )
+
+
+@contextmanager
+def _drafting(folder: Path, known_as: Path) -> Iterator["_Draft"]:
+    """A draft for as long as it is needed; errors of the system speak of what the caller knows."""
+    draft = None
+    try:
+        draft = _Draft(folder)
+        yield draft
+    except OSError as error:
+        if draft is None or str(error.filename) in (str(draft.path), draft.name):
+            error.filename = str(known_as)
+        raise
+    finally:
+        if draft is not None:
+            draft.close()
+
+
+class _Draft:
+    """A new file: `path` is what to open, `name` where it stands in its folder, if anywhere."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.name: str | None = None
+        self._file = _open_nameless(folder)
+        if self._file is None:
+            self.name, self._file = _open_named(folder)
+        self.path = Path(self.name or _path_of(self._file))
+
+    def take_place(self, target: Path, overwrite: bool) -> None:
+        if self.name is None or not overwrite:
+            try:
+                self._link(target)  # unlike a move, it never takes the place of another file
+                return
+            except FileExistsError:
+                check_writable(target, overwrite)
+            except OSError:  # a file system without links
+                pass
+        if self.name is None:
+            self._get_name()
+        os.replace(str(self.name), target)
+
+    def close(self) -> None:
+        if self.name is not None:
+            Path(self.name).unlink(missing_ok=True)
+        if self._file is not None:
+            os.close(self._file)
+
+    def _get_name(self) -> None:
+        name = _new_name(self._folder)
+        try:
+            self._link(name)
+        except OSError:  # it could be written, so it can be copied
+            shutil.copy(self.path, name)
+        finally:
+            self.name = name
+
+    def _link(self, target: AnyPath) -> None:
+        if self.name is not None:
+            os.link(self.name, target)
+            return
+        folder = os.open(self._folder, os.O_RDONLY)
+        try:  # only with a folder given does Python follow the link to what has no name
+            os.link(self.path, target, src_dir_fd=folder, follow_symlinks=True)
+        finally:
+            os.close(folder)
+
+
+def _new_name(folder: Path) -> str:
+    return os.path.join(folder, f".halfmax.{secrets.token_hex(8)}.part")
+
+
+def _open_nameless(folder: Path) -> int | None:
+    """A new file without a name, locked against removal once it has one; None: not here."""
+    flag = getattr(os, "O_TMPFILE", None)
+    if flag is None:
+        return None
+    try:
+        file = os.open(folder, flag | os.O_RDWR, 0o666)
+    except OSError:  # where that is for another reason, opening a named one says which
+        return None
+    if not os.path.exists(_path_of(file)):  # /proc is not as usual
+        os.close(file)
+        return None
+    _lock(file)
+    return file
+
+
+def _path_of(file: int | None) -> str:
+    return f"/proc/self/fd/{file}"
+
+
+def _open_named(folder: Path) -> tuple[str, int | None]:
+    """A new file, locked if that is possible: between its birth and the lock it may be removed."""
+    while True:
+        name = _new_name(folder)
+        file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        if fcntl is None:  # an open file could not be moved
+            os.close(file)
+            return name, None
+        if _lock(file) and os.path.exists(name):
+            return name, file
+        os.close(file)
+
+
+def _lock(file: int) -> bool:
+    """Whether nobody else holds the lock; where there are no locks, nobody does."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _remove_stale(folder: Path) -> None:
+    """Remove drafts whose writers were killed."""
+    if fcntl is None:
+        return
+    with suppress(OSError), os.scandir(folder) as entries:
+        for name in [entry.path for entry in entries if _DRAFT.fullmatch(entry.name)]:
+            with suppress(OSError):
+                _remove_if_stale(name)
+
+
+def _remove_if_stale(name: str) -> None:
+    file = os.open(name, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while the writer lives
+        os.unlink(name)
+    finally:
+        os.close(file)

@@ -1,6 +1,7 @@
 """Data frames and series of any library, in and out, through Narwhals."""
 
 from collections.abc import Hashable, Mapping
+from itertools import combinations
 from typing import Any
 
 import narwhals as nw
@@ -35,17 +36,73 @@ def to_numpy(values: Any, name: str) -> tuple[Array, tuple[Hashable, ...] | None
     return array, tuple(data.columns)
 
 
-def same_rows_elsewhere(one: Any, other: Any) -> bool:
-    """True if two pandas containers hold the same row labels in another order."""
-    if one is None or other is None:
-        return False
-    first, second = (
-        nw.maybe_get_index(nw.from_native(native, eager_only=True, allow_series=True))
-        for native in (one, other)
+def holds_mask(values: Any) -> bool:
+    """Whether it is a masked array, or a list that holds one at any depth.
+
+    NumPy makes a plain array of such a list, and what was masked counts again.
+    """
+    if not isinstance(values, (list, tuple)):
+        return isinstance(values, np.ma.MaskedArray)
+    kinds = set(map(type, values))
+    if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
+        return True
+    return bool(kinds & {list, tuple}) and any(map(holds_mask, values))
+
+
+def check_same_rows(**containers: Any) -> None:
+    """Refuse pandas containers whose indexes say that their rows are not the same ones.
+
+    An index that counts from 0 says nothing: whoever makes a Series of predictions gets one.
+    """
+    indexes = {name: _index(native) for name, native in containers.items()}
+    known = [(name, index) for name, index in indexes.items() if index is not None]
+    for (name, index), (other, its_index) in combinations(known, 2):
+        if len(index) == len(its_index) and not _are_equal(index, its_index):
+            _refuse_other_rows(name, index, other, its_index)
+
+
+def _index(native: Any) -> Any:
+    data = nw.from_native(native, pass_through=True, allow_series=True)
+    return nw.maybe_get_index(data) if isinstance(data, (nw.DataFrame, nw.Series)) else None
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    if one.equals(other):
+        return True
+    numbers = one.dtype.kind in "iu" and other.dtype.kind in "iu"  # pandas tells int64 from Int64
+    return numbers and np.array_equal(one.to_numpy(), other.to_numpy())
+
+
+def _refuse_other_rows(name: str, index: Any, other: str, its_index: Any) -> None:
+    if _is_permuted(index, its_index):
+        raise ValueError(
+            f"rows of {name} and {other} must be in the same order (they are matched by "
+            f"place); their indexes hold the same values in different orders: use "
+            f"{other}.loc[{name}.index]"
+        )
+    if _counts_from_0(index) or _counts_from_0(its_index):
+        return
+    pairs = ((repr(one), repr(it)) for one, it in zip(index, its_index, strict=True))
+    differing = ((row, *pair) for row, pair in enumerate(pairs) if pair[0] != pair[1])
+    row, one, it = next(differing, (0, repr(index.dtype), repr(its_index.dtype)))
+    raise ValueError(
+        f"{name} and {other} must hold the same rows; their indexes differ, first in row {row}: "
+        f"{one:.60} and {it:.60}. Use {other}.loc[{name}.index] to match rows by index, or "
+        f"{other}.reset_index(drop=True) to match them by position"
     )
-    if first is None or second is None or first.equals(second):
+
+
+def _is_permuted(one: Any, other: Any) -> bool:
+    if one.nlevels != other.nlevels or not one.is_unique:
         return False
-    return bool(first.is_unique and len(first) == len(second) and first.isin(second).all())
+    try:
+        return bool(one.isin(other).all())
+    except TypeError:  # pandas does not compare some types, so no value is in both
+        return False
+
+
+def _counts_from_0(index: Any) -> bool:
+    return index.dtype.kind in "iu" and np.array_equal(index.to_numpy(), np.arange(len(index)))
 
 
 def like(native: Any, predictions: Array) -> Any:

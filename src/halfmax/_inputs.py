@@ -102,6 +102,7 @@ def read_labelled(
     """Check truth and scores together."""
     truth, scores = open_matrix(y_true, "y_true"), open_scores(y_score, "y_score")
     truth = _same_shape(truth, scores, "y_true", "y_score")
+    _frames.check_same_rows(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
     n_rows, names = scores.values.shape[0], scores.labels or truth.labels
     if labels is not None:
         names = check_labels(labels, 1 if scores.values.ndim == 1 else scores.values.shape[1])
@@ -114,10 +115,14 @@ def read_labelled(
     )
 
 
-def read_predictions(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-    """Check truth and predictions together; both come back as uint8 arrays or CSR of ones."""
+def read_predictions(y_true: Any, y_pred: Any, sample_weight: Any = None) -> tuple[Any, Any]:
+    """Check truth and predictions together; both come back as uint8 arrays or CSR of ones.
+
+    Of weights only the index is checked here, if they have one.
+    """
     truth, predictions = open_matrix(y_true, "y_true"), open_matrix(y_pred, "y_pred")
     truth = _same_shape(truth, predictions, "y_true", "y_pred")
+    _frames.check_same_rows(y_true=y_true, y_pred=y_pred, sample_weight=sample_weight)
     return check_binary(truth, "y_true"), check_binary(predictions, "y_pred")
 
 
@@ -128,8 +133,7 @@ def open_matrix(values: Any, name: str, shapes: Mapping[int, str] = _SHAPES) -> 
     labels, native = None, None
     if (opened := _frames.to_numpy(values, name)) is not None:
         (values, labels), native = opened, values
-    if isinstance(values, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array; fill or drop the masked entries first")
+    refuse_masked(values, name)
     try:
         array = np.asarray(values)
     except ValueError:
@@ -151,6 +155,14 @@ def open_matrix(values: Any, name: str, shapes: Mapping[int, str] = _SHAPES) -> 
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return Matrix(array, labels, native)
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse masked arrays, also in lists: what is masked would count as if it were not."""
+    if _frames.holds_mask(values):
+        is_list = isinstance(values, (list, tuple))
+        what = f"{name} holds masked arrays" if is_list else f"{name} is a masked array"
+        raise TypeError(f"{what}; fill or drop the masked entries first")
 
 
 def open_scores(values: Any, name: str) -> Matrix:
@@ -274,12 +286,6 @@ def _same_shape(truth: Matrix, other: Matrix, truth_name: str, other_name: str) 
         raise ValueError(
             f"{truth_name} and {other_name} must have the same shape; "
             f"got {shape} and {expected}{hint}"
-        )
-    if _frames.same_rows_elsewhere(truth.native, other.native):
-        raise ValueError(
-            f"rows of {truth_name} and {other_name} must be in the same order (they are matched by "
-            f"place); their indexes hold the same values in different orders: use "
-            f"{other_name}.loc[{truth_name}.index]"
         )
     if order is None:
         return truth

@@ -32,6 +32,7 @@ class Progress:
         self._tell = wanted if callable(wanted) else self._write if wanted and seen else None
         self._what = what
         self._done, self._total = 0, total
+        self._before = 0  # done in earlier laps, of which a bar knows nothing
         self._started = self._written = time.monotonic()
         self._width = 0
 
@@ -39,19 +40,27 @@ class Progress:
         """So many more are done."""
         self._done += by
         if self._tell is not None:
-            self._tell(self._done, self._total)
+            self._tell(self._done - self._before, self._total)
 
     def expect(self, more: int) -> None:
         """There is more to do than was known."""
         self._total += more
 
-    def __enter__(self) -> "Progress":
+    def lap(self, what: str, total: int) -> None:
+        """Go over the same things again: a bar counts them anew, a function goes on counting."""
         begin = getattr(self._tell, "begin", None)  # of a bar that says what is counted
         if begin is not None:
-            begin(self._what, self._total)
+            self._before, self._total = self._done, total
+            begin(what, total)
+
+    def __enter__(self) -> "Progress":
+        self.lap(self._what, self._total)
         return self
 
     def __exit__(self, *interruption: object) -> None:
+        end = getattr(self._tell, "end", None)
+        if end is not None:
+            end()
         if self._width:
             print(file=sys.stderr, flush=True)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfmax import _inputs
+from halfmax import _frames, _inputs
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,6 +53,7 @@ def joint_from_samples(draws: Any, sample_weight: Any = None, max_size: int | No
         raise ValueError(f"draws must be draws x items; got shape {matrix.values.shape}")
     n_draws, n_items = matrix.values.shape
     ones = _inputs.check_binary(matrix, "draws")
+    _frames.check_same_rows(draws=draws, sample_weight=sample_weight)
     weights = _inputs.check_weights(sample_weight, n_draws)
     shares = np.full(n_draws, 1.0 / n_draws) if weights is None else weights / weights.sum()
     sizes = np.diff(ones.indptr)

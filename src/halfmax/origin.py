@@ -17,3 +17,4 @@ class Origin(NamedTuple):
     objective: Objective
     guard: Guard | None
     at_hand: bool = True  # whether the data are in memory; if not, they are read again
+    files: tuple[str, ...] = ()  # that the data came from, as far as they are known

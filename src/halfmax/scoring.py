@@ -42,7 +42,7 @@ def score(
     """
     metric = find_metric(metric)
     zero_division = _options.check_zero_division(zero_division)
-    truth, predictions = _inputs.read_predictions(y_true, y_pred)
+    truth, predictions = _inputs.read_predictions(y_true, y_pred, sample_weight)
     average = _options.check_average(average, one_classifier=truth.ndim == 1)
     weights = _inputs.check_weights(sample_weight, truth.shape[0])
     if isinstance(truth, np.ndarray):

@@ -119,6 +119,8 @@ def check_rows(X: Any, y: Any) -> None:
 
 def width(y: Any) -> int:
     """How many columns y has; 1 for a vector."""
+    if isinstance(y, (list, tuple)):
+        _inputs.refuse_masked(y, "y")
     try:
         shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     except ValueError:
@@ -131,6 +133,7 @@ def width(y: Any) -> int:
 
 def _column(y: Any) -> Array:
     """One value for each row; a matrix of one column is taken, with scikit-learn's warning."""
+    _inputs.refuse_masked(y, "y")
     return np.asarray(column_or_1d(dense(y), warn=True))
 
 

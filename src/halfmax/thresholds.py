@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax import _apply, _format, _frames, _inputs, _options
-from halfmax._files import write_whole
+from halfmax._files import refuse_input, write_whole
 from halfmax._format import COLUMNS
 from halfmax._options import Labels
 from halfmax._progress import Wanted
@@ -113,8 +113,9 @@ class Thresholds(Shown):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file, readable by people, that `load` gives back bit for bit.
 
-        The file is written whole or not at all.
+        The file is written whole or not at all, and never over the data that `tune_table` read.
         """
+        self._refuse_origin(path)
         head = {
             "metric": self.metric,
             "average": self.average,
@@ -191,6 +192,7 @@ class Thresholds(Shown):
         """
         from halfmax.report.writing import write_report
 
+        self._refuse_origin(path)
         about = sample_weight, labels, metric, assessment, diagnosis, decision, title
         how = n_resamples, seed, overwrite, progress
         return write_report(self, path, y_true, y_score, *about, *how)
@@ -201,6 +203,10 @@ class Thresholds(Shown):
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: all but the data that they were tuned on."""
         return {**self.__dict__, "_origin": None}
+
+    def _refuse_origin(self, path: str | os.PathLike[str]) -> None:
+        if self._origin is not None:
+            refuse_input("path", path, self._origin.files)
 
     def _summary(self) -> str:
         what = f"{len(self.thresholds):,} labels"

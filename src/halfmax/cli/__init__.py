@@ -8,7 +8,7 @@ try:
     from halfmax import __version__
     from halfmax.cli import labelled, mesh, paper, predicting, report_page
     from halfmax.cli.options import Debug, Force, Report, flag
-    from halfmax.cli.running import EXIT_CODES, OneLineErrors, running
+    from halfmax.cli.running import EXIT_CODES, Command, OneLineErrors, running
 except KeyboardInterrupt:  # so early, there is nothing to say and nothing to clean up
     raise SystemExit(130) from None
 
@@ -36,25 +36,34 @@ def _version(
 
 
 app.command(
-    epilog="Example: halfmax tune scores.parquet --average macro --guard auto --out thresholds.json"
+    cls=Command,
+    epilog="Example: halfmax tune scores.parquet --average macro --guard auto "
+    "--out thresholds.json",
 )(labelled.tune)
-app.command(epilog="Example: halfmax apply thresholds.json new.parquet --out predictions.parquet")(
-    predicting.apply
-)
-app.command(epilog="Example: halfmax assess scores.parquet --average macro")(labelled.assess)
-app.command(epilog="Example: halfmax diagnose scores.parquet --json")(labelled.diagnose)
 app.command(
+    cls=Command,
+    epilog="Example: halfmax apply thresholds.json new.parquet --out predictions.parquet",
+)(predicting.apply)
+app.command(cls=Command, epilog="Example: halfmax assess scores.parquet --average macro")(
+    labelled.assess
+)
+app.command(cls=Command, epilog="Example: halfmax diagnose scores.parquet --json")(
+    labelled.diagnose
+)
+app.command(
+    cls=Command,
     epilog="Example: halfmax decide probabilities.parquet --average samples --max-k 10 "
-    "--out decisions.parquet"
+    "--out decisions.parquet",
 )(predicting.decide)
 app.command(
-    epilog="Example: halfmax report thresholds.json --data scores.parquet --out report.html"
+    cls=Command,
+    epilog="Example: halfmax report thresholds.json --data scores.parquet --out report.html",
 )(report_page.report)
 app.add_typer(paper.app, name="reproduce")
 app.add_typer(mesh.app, name="mesh")
 
 
-@app.command(epilog="Example: halfmax demo --report demo.html")
+@app.command(cls=Command, epilog="Example: halfmax demo --report demo.html")
 def demo(page: Report = None, force: Force = False, debug: Debug = False) -> None:
     """Tune a binary and a multilabel classifier on data that come with scikit-learn."""
     with running(debug=debug):

@@ -26,6 +26,7 @@ class Bar:
             self._drawn = _drawing()
             self._task = self._drawn.add_task(what, total=None)
         self._total: int | None = None
+        self._resting = what.replace(": reading", ": computing")
         self._lock, self._over = Lock(), False
         self._timer = Timer(_SECONDS_BEFORE, self._start)
 
@@ -49,6 +50,10 @@ class Bar:
             self._drawn.remove_task(self._task)
             self._task = self._drawn.add_task(what, total=total or None)
 
+    def end(self) -> None:
+        """A stretch is over; whatever comes next may never say what it counts."""
+        self.begin(self._resting)
+
     def __call__(self, done: int, total: int) -> None:
         """So many of so many are done; a total of 0 is not known."""
         self._check()
@@ -62,9 +67,7 @@ class Bar:
     def say(self, line: str) -> None:
         """A line on stderr that stays, above the bar where one is drawn."""
         if self._drawn is not None:
-            self._drawn.console.print(
-                line, markup=False, emoji=False, highlight=False, soft_wrap=True
-            )
+            self._drawn.console.print(line, markup=False, emoji=False, highlight=False)
         elif self._shown:
             print(line, file=sys.stderr, flush=True)
 
@@ -96,18 +99,21 @@ def _drawing() -> "Progress":
 
 
 def counts(task: Any) -> str:
-    """How many of how many, how many a second, and how long it still takes."""
+    """How many of how many; then how many a second and how long it takes, or has taken."""
+    done, total, elapsed = task.completed, task.total, task.elapsed or 0.0
     told = []
-    if task.total:
-        told.append(f"{_short(task.completed)} of {_short(task.total)}")
-    elif task.completed:
-        told.append(_short(task.completed))
-    if task.speed:
-        told.append(f"{_short(task.speed)}/s")
-    if task.time_remaining is not None:
-        told.append(f"{_clock(task.time_remaining)} left")
-    elif not task.total:
-        told.append(_clock(task.elapsed or 0))
+    if total:
+        told.append(f"{_short(done)} of {_short(total)}")
+    elif done:
+        told.append(_short(done))
+    going_on = not total or done < total
+    if going_on and done and elapsed >= _SECONDS_BEFORE:  # before, a rate is any number
+        told.append(f"{_short(done / elapsed)}/s")
+    if total and going_on:
+        if done and elapsed >= _SECONDS_BEFORE:
+            told.append(f"{_clock(elapsed * (total - done) / done)} left")
+    else:
+        told.append(_clock(elapsed))
     return ", ".join(told)
 
 

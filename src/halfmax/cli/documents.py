@@ -62,8 +62,8 @@ def diagnosed(found: "Diagnosis") -> dict[str, Any]:
 
 
 def applied(made: Any) -> dict[str, Any]:
-    """How many rows were written, and how many are predicted in them."""
-    return {"rows": made.rows, "predicted": made.predicted}
+    """How many rows were written and read, and how many are predicted."""
+    return {"rows": made.rows, "rows_read": made.rows_read, "predicted": made.predicted}
 
 
 def decided(made: Any) -> dict[str, Any]:
@@ -77,9 +77,10 @@ def decided(made: Any) -> dict[str, Any]:
 
 
 def reported(made: Any) -> dict[str, Any]:
-    """What the thresholds of a page are for, and how many rows it tells of."""
+    """What the thresholds of a page are for and reach, and how many rows it tells of."""
     found: Thresholds = made.thresholds
-    return {"metric": found.metric, "average": found.average, "rows": made.rows}
+    about = {"metric": found.metric, "average": found.average, "rows": made.rows}
+    return {**about, "score": _plain(made.score)}
 
 
 def fitted(made: Any) -> dict[str, Any]:

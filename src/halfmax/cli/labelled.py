@@ -9,6 +9,7 @@ import typer
 from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
 from halfmax.cli.given import Given, open_long, read_wide_pair
+from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.report_page import check_page, what_to_tell
 from halfmax.cli.reporting import refuse_two_outputs, report
 from halfmax.cli.running import Run, running
@@ -71,7 +72,7 @@ def tune(
     with running(quiet, debug) as run:
         refuse_two_outputs(out, as_json)
         to = Target(out, page, force, what_to_tell(title, quick_report))
-        _check_target(context, to)
+        _check_target(context, to, given.paths())
         found = Tuned(_tune(given, goal, run, to), page)
         report("tune", found, run, as_json, out, [] if page is None else [page])
 
@@ -138,7 +139,7 @@ def diagnose(
         report("diagnose", found, run, as_json)
 
 
-def _check_target(context: typer.Context, to: Target) -> None:
+def _check_target(context: typer.Context, to: Target, sources: list[str]) -> None:
     """Refuse what cannot be written before the long work."""
     from halfmax._files import check_writable
 
@@ -150,6 +151,7 @@ def _check_target(context: typer.Context, to: Target) -> None:
         check_page("--report", to.page, to.force, to.told["title"])
     if to.out not in (None, STANDARD):
         check_writable(str(to.out), to.force)
+    refuse_own_input({"--out": to.out, "--report": to.page}, sources)
 
 
 def _if_given(n_instances: int | None) -> dict[str, Any]:

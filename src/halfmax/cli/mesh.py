@@ -13,8 +13,9 @@ import typer
 
 from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
+from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.reporting import refuse_two_outputs, report
-from halfmax.cli.running import Run, running
+from halfmax.cli.running import Command, Group, Run, running
 from halfmax.cli.staging import staged
 from halfmax.cli.streams import STANDARD, ending_of, incoming, outgoing, refuse_one_file
 from halfmax.cli.tagging import FORMATS, check_choice, check_tags_out, predict, write_tags
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from halfmax.mesh.tagger import Tagger
 
 app = typer.Typer(
-    invoke_without_command=True, help="Tag MEDLINE records with MeSH terms: the paper's case study."
+    cls=Group,
+    invoke_without_command=True,
+    help="Tag MEDLINE records with MeSH terms: the paper's case study.",
 )
 
 _TAG_FILES = (
@@ -117,7 +120,7 @@ def _mesh(context: typer.Context) -> None:
         raise typer.Exit(2)
 
 
-@app.command(epilog="Example: halfmax mesh fit medline/ --out tagger.model")
+@app.command(cls=Command, epilog="Example: halfmax mesh fit medline/ --out tagger.model")
 def fit(
     data: Data,
     out: ModelOut,
@@ -141,6 +144,7 @@ def fit(
         if STANDARD in (out, *data):
             raise ValueError("- cannot stand for a file here: fit reads and writes files only")
         check_writable(out, force)
+        refuse_own_input({"--out": out}, data, records=True)
         started = time.perf_counter()
         with (
             run.working("fit: reading") as bar,
@@ -155,7 +159,7 @@ def fit(
         report("mesh fit", Fitted(corpus, tagger, settings, stages.done, *spent), run, as_json, out)
 
 
-@app.command(epilog="Example: halfmax mesh tag tagger.model new.xml.gz --out tags.csv")
+@app.command(cls=Command, epilog="Example: halfmax mesh tag tagger.model new.xml.gz --out tags.csv")
 def tag(
     model: Model,
     files: Files,
@@ -172,6 +176,7 @@ def tag(
     with running(quiet, debug) as run:
         refuse_two_outputs(out, as_json)
         ending = check_tags_out(out, form, force)
+        refuse_own_input({"--out": out}, [model, *files], records=True)
         average = check_choice(average, rule)
         from halfmax.mesh.tagger import Tagger
 
@@ -185,7 +190,7 @@ def tag(
         report("mesh tag", written, run, as_json, out)
 
 
-@app.command(epilog="Example: halfmax mesh evaluate tagger.model test.xml.gz")
+@app.command(cls=Command, epilog="Example: halfmax mesh evaluate tagger.model test.xml.gz")
 def evaluate(
     model: Model,
     files: Files,
@@ -206,8 +211,9 @@ def evaluate(
 
 
 @app.command(
+    cls=Command,
     epilog="Example: halfmax mesh generate --out records.xml.gz --test-out test.xml.gz "
-    "--records 5000"
+    "--records 5000",
 )
 def generate(
     out: RecordsOut,

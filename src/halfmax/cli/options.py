@@ -216,7 +216,7 @@ Format = Annotated[
         rich_help_panel=_OUTPUT,
     ),
 ]
-Force = Annotated[bool, flag("--force", "Overwrite files that are there.", _OUTPUT)]
+Force = Annotated[bool, flag("--force", "Overwrite other files than the input.", _OUTPUT)]
 Quiet = Annotated[bool, flag("--quiet", "No progress; no summary beside a file.", _OUTPUT)]
 Json = Annotated[bool, flag("--json", "One JSON document instead of the summary.", _OUTPUT)]
 Debug = Annotated[bool, flag("--debug", "Show where an error comes from.", _OUTPUT)]

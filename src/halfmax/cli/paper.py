@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from halfmax.cli.mesh import MinCount, Rank
 from halfmax.cli.options import Debug, Quiet, refuse_given, was_given
-from halfmax.cli.running import running
+from halfmax.cli.running import Command, Group, running
 from halfmax.cli.staging import staged
 from halfmax.studies import PARTS, RUNS
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from halfmax.studies.curse import Curse
     from halfmax.studies.reproduce import Reproduction
 
-app = typer.Typer(invoke_without_command=True)
+app = typer.Typer(cls=Group, invoke_without_command=True)
 
 Out = Annotated[str, typer.Option(help="The folder to write into; it is made if need be.")]
 Runs = Annotated[int, typer.Option(help="Runs of the winner's curse for each base rate.")]
@@ -50,7 +49,7 @@ _OUT = "paper"
 _SCALES = ("small", "paper")
 
 
-class ManyPaths(TyperCommand):
+class ManyPaths(Command):
     """A command in which all words after --data, up to the next option, are paths of it.
 
     They keep their order, as an update must come after what it updates.
@@ -90,7 +89,7 @@ def everything(
                 )
 
 
-@app.command(epilog="Example: halfmax reproduce figures --out paper")
+@app.command(cls=Command, epilog="Example: halfmax reproduce figures --out paper")
 def figures(
     out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0, quiet: Quiet = False, debug: Debug = False
 ) -> None:
@@ -98,7 +97,7 @@ def figures(
     _reproduce(("figures",), out, runs, seed, quiet, debug)
 
 
-@app.command(epilog="Example: halfmax reproduce claims --out paper")
+@app.command(cls=Command, epilog="Example: halfmax reproduce claims --out paper")
 def claims(
     out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0, quiet: Quiet = False, debug: Debug = False
 ) -> None:
@@ -106,7 +105,7 @@ def claims(
     _reproduce(("claims",), out, runs, seed, quiet, debug)
 
 
-@app.command(epilog="Example: halfmax reproduce curse --runs 10000 --seed 0")
+@app.command(cls=Command, epilog="Example: halfmax reproduce curse --runs 10000 --seed 0")
 def curse(
     out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0, quiet: Quiet = False, debug: Debug = False
 ) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
+from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.reporting import refuse_two_outputs, report
 from halfmax.cli.running import Run, running
 from halfmax.cli.streams import check_table_out, incoming, outgoing
@@ -31,10 +32,11 @@ _OF_LONG = ("label", "score", "probability", "prediction", "only_predicted", "bi
 
 
 class Made(NamedTuple):
-    """Predictions that were written: rows, how many 1s are in them, and what led to them."""
+    """Predictions that were written: rows, 1s in them, rows that were read, what led to them."""
 
     rows: int
     predicted: int
+    rows_read: int
     decision: "Decision | None" = None
 
 
@@ -87,10 +89,10 @@ def apply(
                 unknown=unknown,
                 progress=bar,
             )
-            return Made(written.rows, written.predicted)
+            return Made(written.rows, written.predicted, written.rows_read)
 
     with running(quiet, debug) as run:
-        _write("apply", make, run, Target(out, form, force, as_json))
+        _write("apply", make, run, Target(out, form, force, as_json), [thresholds, *sources])
 
 
 def decide(
@@ -137,16 +139,19 @@ def decide(
                 progress=bar,
                 **goal,
             )
-            return Made(made.rows, made.predicted, made.decision)
+            return Made(made.rows, made.predicted, made.rows_read, made.decision)
 
     with running(quiet, debug) as run:
-        _write("decide", make, run, Target(out, form, force, as_json))
+        _write("decide", make, run, Target(out, form, force, as_json), sources)
 
 
-def _write(name: str, make: Callable[[Run, Bar, str], Made], run: Run, to: Target) -> None:
+def _write(
+    name: str, make: Callable[[Run, Bar, str], Made], run: Run, to: Target, sources: list[str]
+) -> None:
     """Make predictions in a file that appears when it is whole, then say what was made."""
     refuse_two_outputs(to.out, to.as_json)
     ending = check_table_out(to.out, to.form, to.force)
+    refuse_own_input({"--out": to.out}, sources)
     with outgoing(to.out, ending, to.force, run) as path, run.working(f"{name}: reading") as bar:
         made = make(run, bar, path)
     report(name, made, run, to.as_json, to.out)
@@ -186,7 +191,7 @@ def _apply_wide(tuned: "Thresholds", scores: "Wide", path: str, unknown: str) ->
     predictions = tuned.predict(scores.labels)
     write_wide(scores.with_ids(predictions), path)
     predicted = sum(int(column.to_numpy().sum()) for column in predictions.columns)
-    return Made(scores.rows, predicted)
+    return Made(scores.rows, predicted, scores.rows)
 
 
 def _with_strangers(tuned: "Thresholds", names: list[str]) -> "Thresholds":
@@ -207,4 +212,4 @@ def _decide_wide(given: "Wide", path: str, **wanted: Any) -> Made:
 
     decision = hm.decide(given.labels, **wanted)
     write_wide(given.with_ids(decision.predictions), path)
-    return Made(given.rows, int(decision.counts.sum()), decision)
+    return Made(given.rows, int(decision.counts.sum()), given.rows, decision)

@@ -1,5 +1,6 @@
 """``halfmax report``: a page about thresholds, on the data they were tuned on or on others."""
 
+import math
 import warnings
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -9,6 +10,7 @@ from halfmax.cli import options as o
 from halfmax.cli import reporting
 from halfmax.cli.bar import Bar
 from halfmax.cli.given import Given, open_long, read_wide_pair
+from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.running import Run, running
 from halfmax.cli.streams import STANDARD, incoming, outgoing
 
@@ -38,10 +40,11 @@ PageOut = Annotated[
 
 
 class Reported(NamedTuple):
-    """A page that was written: the thresholds, and how many rows it tells of."""
+    """A page that was written: the thresholds, and what they reach on how many rows."""
 
     thresholds: "Thresholds"
     rows: int
+    score: float = math.nan
 
 
 def report(
@@ -73,6 +76,7 @@ def report(
     with running(quiet, debug) as run:
         _check_draws(resamples, seed)
         check_page("--out", out, force, title)
+        refuse_own_input({"--out": out}, [thresholds, *given.paths()])
         with outgoing(out, ".html", force, run) as path, run.working("report: reading") as bar:
             made = _write(thresholds, given, path, told, run, bar)
         reporting.report("report", made, run, as_json, out)
@@ -121,7 +125,20 @@ def _write(
         else:
             made, arrays = _read_long(tuned, given, paths, bar)
     made.thresholds.report(path, **arrays, **told, progress=bar)
-    return made
+    return made._replace(score=_score(made.thresholds, arrays))
+
+
+def _score(tuned: "Thresholds", arrays: dict[str, Any]) -> float:
+    import halfmax as hm
+
+    return hm.score(
+        arrays["y_true"],
+        tuned.predict(arrays["y_score"]),
+        metric=tuned.metric,
+        average=tuned.average,
+        sample_weight=arrays["sample_weight"],
+        zero_division=tuned.zero_division,
+    )
 
 
 def _check_kind(tuned: "Thresholds", given: Given) -> None:

@@ -10,10 +10,11 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from textwrap import fill
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from halfmax.cli.bar import Bar
 
@@ -59,7 +60,31 @@ _SPELLINGS = {
 }
 
 
-class OneLineErrors(TyperGroup):
+def _switches_without_type(options: list[Any]) -> list[Any]:
+    """The same options; help shows the type of a switch, which takes no value, as nothing."""
+    for option in options:
+        if getattr(option, "is_flag", False) and option.metavar is None:
+            option.metavar = ""
+    return options
+
+
+class Command(TyperCommand):
+    """A command whose help shows no type for switches, --help among them."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All options and arguments."""
+        return _switches_without_type(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """Commands under a name, whose help does the same."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All options and arguments."""
+        return _switches_without_type(super().get_params(ctx))
+
+
+class OneLineErrors(Group):
     """Commands whose wrong usage is told in a line, too."""
 
     def main(
@@ -78,10 +103,7 @@ class OneLineErrors(TyperGroup):
             if not standalone_mode:
                 raise
             where = "halfmax" if error.ctx is None else error.ctx.command_path
-            print(
-                f"halfmax: {on_one_line(error.format_message())} ({where} --help tells more)",
-                file=sys.stderr,
-            )
+            complain(f"halfmax: {on_one_line(error.format_message())} ({where} --help tells more)")
             code = WRONG_INPUT
         if standalone_mode:
             sys.exit(code or 0)
@@ -124,7 +146,7 @@ class Run:
                 new = [warning for warning in told if warning not in self.warnings]
                 self.warnings += new
                 for warning in new:
-                    print(f"warning: {warning}", file=sys.stderr)
+                    complain(f"warning: {warning}")
 
     def reworded(self, text: str) -> str:
         """A message of the library in the words of the command line, on one line."""
@@ -149,6 +171,16 @@ def on_one_line(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in words)
 
 
+def complain(line: str) -> None:
+    """A line on stderr; a terminal gets several that break between words."""
+    width = None
+    with suppress(OSError, ValueError, AttributeError):  # no terminal, or no stderr at all
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+    if width:
+        line = fill(line, max(width, 20), break_long_words=False, break_on_hyphens=False)
+    print(line, file=sys.stderr)
+
+
 @contextmanager
 def running(quiet: bool = False, debug: bool = False) -> Iterator[Run]:
     """What goes wrong is one line on stderr and an exit code; with `debug`, the traceback too."""
@@ -170,7 +202,7 @@ def running(quiet: bool = False, debug: bool = False) -> Iterator[Run]:
         if code == INTERRUPTED or (run.asked is None and code != NO_READER):
             told = "stopped" if code == INTERRUPTED else _told(error, run)
             for line in (told, *run.last_words):
-                print(f"halfmax: {line}", file=sys.stderr)
+                complain(f"halfmax: {line}")
         raise typer.Exit(code) from None
 
 

@@ -89,9 +89,9 @@ def diagnosed(found: "Diagnosis") -> Parts:
 
 
 def applied(made: Any) -> Parts:
-    """How many were predicted."""
-    rows = "1 row" if made.rows == 1 else f"{made.rows:,} rows"
-    return [f"{made.predicted:,} predicted in {rows}"]
+    """How many were predicted, and of how many rows; all are written unless it says otherwise."""
+    written = "" if made.rows == made.rows_read else f"; {made.rows:,} written"
+    return [f"{made.predicted:,} predicted in {_count(made.rows_read, 'row')}{written}"]
 
 
 def decided(made: Any) -> Parts:
@@ -101,9 +101,10 @@ def decided(made: Any) -> Parts:
 
 
 def reported(made: Any) -> Parts:
-    """Whose thresholds a page is about, and on how many rows."""
+    """Whose thresholds a page is about, on how many rows, and what they reach there."""
     found: Thresholds = made.thresholds
-    return [f"Report on {_whose(found)} in {_count(made.rows, 'row')}: {_goal(found)}"]
+    reached = f"{_goal(found)} = {made.score:.4f}"
+    return [f"Report on {_whose(found)} in {_count(made.rows, 'row')}: {reached}"]
 
 
 def fitted(made: Any) -> Parts:

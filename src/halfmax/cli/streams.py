@@ -1,5 +1,6 @@
 """Standard input and output, which the library knows as files."""
 
+import os
 import shutil
 import sys
 import tempfile
@@ -87,16 +88,15 @@ def ending_of(out: str, endings: Sequence[str]) -> str:
 
 @contextmanager
 def outgoing(out: str, ending: str, force: bool, run: Run) -> Iterator[str]:
-    """Where to write: a file that is piped or takes its place when it is whole and still wanted."""
-    with _piped() if out == STANDARD else _beside(out, force) as part:
-        named = part.with_name(part.name + ending)
-        run.names[str(named)] = "standard output" if out == STANDARD else out
-        try:
-            yield str(named)
+    """A name to write by: its file is piped, or takes its place, when whole and still wanted."""
+    folder = tempfile.gettempdir() if out == STANDARD else os.path.dirname(out)
+    with _piped() if out == STANDARD else _beside(out, force) as draft:
+        from halfmax._files import stand_in
+
+        with stand_in(draft, folder, ending) as name:
+            run.names[name] = "standard output" if out == STANDARD else out
+            yield name
             run.stop_if_asked()
-            named.replace(part)
-        finally:
-            named.unlink(missing_ok=True)
 
 
 def _beside(out: str, force: bool) -> AbstractContextManager[Path]:
@@ -107,9 +107,10 @@ def _beside(out: str, force: bool) -> AbstractContextManager[Path]:
 
 @contextmanager
 def _piped() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="halfmax.") as folder:
-        part = Path(folder, "stdout")
-        yield part
-        with part.open("rb") as file:
+    from halfmax._files import scratch_file
+
+    with scratch_file() as draft:
+        yield draft
+        with draft.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer, _BYTES_AT_ONCE)
         sys.stdout.buffer.flush()

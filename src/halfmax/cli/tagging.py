@@ -92,11 +92,13 @@ def write_tags(tagged: Iterator["Tagged"], path: str) -> Written:
 def _tag_file(path: str) -> Iterator[Callable[[list["Tagged"]], object]]:
     import pyarrow as pa
 
+    from halfmax._files import whole_file
     from halfmax.tables.files import compression_of
     from halfmax.tables.writing import table_file
 
     if path.endswith((".jsonl", ".jsonl.gz")):
-        with pa.output_stream(path, compression=compression_of(path)) as file:
+        packed = compression_of(path)
+        with whole_file(path) as draft, pa.output_stream(str(draft), compression=packed) as file:
             yield lambda some: file.write("".join(map(_json_line, some)).encode())
         return
     schema = pa.schema([("pmid", pa.string()), ("term", pa.string()), ("score", pa.float64())])

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from halfmax._errors import spell_out
 from halfmax.tables.columns import Columns
-from halfmax.tables.files import CSV, delimiter_of, format_of, open_files
+from halfmax.tables.files import CSV, delimiter_of, format_of, open_files, readable, told_of
 from halfmax.tables.writing import table_file
 from halfmax.thresholds import Thresholds
 
@@ -74,16 +74,16 @@ def _read(path: str, instance: str) -> pa.Table:
 def _read_csv(path: str, instance: str) -> pa.Table:
     from pyarrow import csv
 
-    try:
-        return csv.read_csv(
+    with told_of(path, CSV):
+        table = csv.read_csv(
             pa.input_stream(path, compression="detect"),
             parse_options=csv.ParseOptions(delimiter=delimiter_of(path)),
             convert_options=csv.ConvertOptions(
                 column_types={instance: pa.string()}, null_values=[""], strings_can_be_null=True
             ),
         )
-    except pa.ArrowException as error:
-        raise ValueError(f"{path} cannot be read as CSV: {error}") from error
+        readable(table.schema)
+        return table
 
 
 def _check_numbers(labels: pa.Table, path: str) -> None:

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from halfmax._files import whole_file
+from halfmax._files import refuse_input, whole_file
 from halfmax._progress import Wanted
-from halfmax.mesh.reading import AnyPath, read_records
+from halfmax.mesh.reading import AnyPath, find_files, read_records
 from halfmax.mesh.record import Deletion, Record, join_text
 
 _ROWS_AT_ONCE = 4096  # of a batch
@@ -42,8 +42,10 @@ class Headings(NamedTuple):
 
 
 def gather(paths: AnyPath | Iterable[AnyPath], path: AnyPath, progress: Wanted = None) -> "Corpus":
-    """The current records of all files, written to one at `path`."""
-    return Corpus.write(read_records(paths, progress), path)
+    """The current records of all files, written to one at `path`, which is none of them."""
+    files = find_files(paths)
+    refuse_input("path", path, files)
+    return Corpus.write(read_records(files, progress), path)
 
 
 class Corpus:
@@ -67,7 +69,8 @@ class Corpus:
     @classmethod
     def write(cls, records: Iterable[Record | Deletion], path: AnyPath) -> Self:
         """Write what is current after all records and deletions, whole or not at all."""
-        with whole_file(path) as part, tempfile.TemporaryFile(dir=part.parent) as came:
+        folder = Path(path).resolve().parent
+        with whole_file(path) as part, tempfile.TemporaryFile(dir=folder) as came:
             current = _Current()
             with pa.ipc.new_stream(came, _SCHEMA) as writer:
                 for batch in _in_batches(current.follow(records)):

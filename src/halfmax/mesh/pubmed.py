@@ -124,7 +124,7 @@ class _Reader:
         names = self._parser.intern
         if len(names) > self._names:
             self._names = len(names)
-            if sum(map(len, names)) > _MOST_NAMES:
+            if sum(len(name or "") for name in names) > _MOST_NAMES:  # None: a DOCTYPE lacks an id
                 raise _RefusedError(
                     "there are more names of elements and attributes than NLM has ever used; it "
                     "must be PubMed's or MEDLINE's XML"

@@ -43,6 +43,13 @@ def find_files(paths: AnyPath | Iterable[AnyPath]) -> list[Path]:
     return found
 
 
+def takes_in(folder: str, path: str) -> bool:
+    """Whether a file at that path is, or would be, read as part of the folder."""
+    name = os.path.basename(path)
+    known = name.lower().endswith(_SUFFIXES) and not name.startswith(".")
+    return known and os.path.realpath(folder) == os.path.dirname(os.path.realpath(path))
+
+
 def read_records(
     paths: AnyPath | Iterable[AnyPath], progress: Wanted = None
 ) -> Iterator[Record | Deletion]:

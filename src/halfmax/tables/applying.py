@@ -6,9 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from halfmax._files import refuse_input
 from halfmax._progress import Wanted
 from halfmax.tables.columns import WHOLE, Columns, kind_of_id
-from halfmax.tables.delivery import NewColumn, deliver, refuse_engine_output
+from halfmax.tables.delivery import NewColumn, deliver, refuse_engine_output, refuse_output
 from halfmax.tables.opening import find_engine
 from halfmax.tables.sources import open_table
 from halfmax.tables.work import Predict
@@ -41,7 +42,7 @@ def apply_table(
         As `tune_table` takes it; neither truth nor instances are needed.
     out : path, optional
         A Parquet, Arrow or CSV file, as its name tells, written whole or not at all, in bounded
-        memory.
+        memory. It must not be a file that is read, nor lie in a folder that is read.
     label, score : str
         Names of the columns; thresholds of one classifier need no label.
     prediction : str
@@ -70,10 +71,12 @@ def apply_table(
     """
     if unknown not in UNKNOWN:
         raise ValueError(f"unknown must be 'error' or 'never'; got {unknown!r}")
-    if not isinstance(thresholds, Thresholds):
-        thresholds = Thresholds.load(thresholds)
     if out is not None:
         check_output(out, overwrite)
+    if not isinstance(thresholds, Thresholds):
+        if out is not None:
+            refuse_input("out", out, [thresholds])
+        thresholds = Thresholds.load(thresholds)
     columns = Columns(None if thresholds.average == "binary" else label, score)
     new = NewColumn(prediction, only_predicted)
     engine = find_engine(source)
@@ -82,7 +85,8 @@ def apply_table(
         found = columns.found_in(engine.schema, "the table")
         return engine.map(_work(thresholds, engine.schema, found, new, unknown))
     table = open_table(source, columns, whole=True)
-    given = table.columns, new.for_table(table), unknown, table.untyped
+    refuse_output(source, table, out)
+    given = table.columns, new.on_all_rows(), unknown, table.untyped
     work = _work(thresholds, table.schema, *given)
 
     def predict(place: int) -> Iterator[pa.RecordBatch]:

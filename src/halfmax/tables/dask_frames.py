@@ -1,13 +1,15 @@
 """Dask data frames: work runs on each partition where it is, and sums are taken as a tree."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
 from halfmax.tables.columns import TEXT, kind_of_id, plain_schema, plain_type
-from halfmax.tables.distributed import Engine, Work
+from halfmax.tables.distributed import Engine, Work, fault_of_python
 from halfmax.tables.files import ROWS_AT_ONCE
 
 _FEW = 5
@@ -42,20 +44,22 @@ class DaskTable:
         """Run the work on all partitions and bring what it gives to the caller."""
         import dask
 
-        sent = _sent(work)  # and held here until all is computed
-        results = self._mapped(_run, work, sent).to_delayed()
-        return pa.concat_tables([work.schema.empty_table(), *dask.compute(*results)])
+        with _explained():
+            sent = _sent(work)  # and held here until all is computed
+            results = self._mapped(_run, work, sent).to_delayed()
+            return pa.concat_tables([work.schema.empty_table(), *dask.compute(*results)])
 
     def add_up(self, work: Work) -> pa.Table:
         """The same with the column "count" added up over rows that are otherwise equal."""
         import dask
 
-        sent = _sent(work)  # and held here until all is computed
-        add = dask.delayed(_added)
-        sums = [add([result]) for result in self._mapped(_run, work, sent).to_delayed()]
-        while len(sums) > 1:
-            sums = [add(sums[at : at + _FAN_IN]) for at in range(0, len(sums), _FAN_IN)]
-        return sums[0].compute()
+        with _explained():
+            sent = _sent(work)  # and held here until all is computed
+            add = dask.delayed(_added)
+            sums = [add([result]) for result in self._mapped(_run, work, sent).to_delayed()]
+            while len(sums) > 1:
+                sums = [add(sums[at : at + _FAN_IN]) for at in range(0, len(sums), _FAN_IN)]
+            return sums[0].compute()
 
     def map(self, work: Work) -> Any:
         """A lazy frame of what the work gives for each partition."""
@@ -81,7 +85,8 @@ class DaskTable:
         names = list(dict.fromkeys([first, second]))
         pairs = self.frame[names].shuffle(on=names).to_delayed()
         repeated = dask.delayed(_repeated)
-        found = dask.compute(*[repeated(frame, first, second) for frame in pairs])
+        with _explained():
+            found = dask.compute(*[repeated(frame, first, second) for frame in pairs])
         return pa.concat_tables(found, promote_options="permissive").slice(0, _FEW)
 
     def _mapped(self, run: Callable[..., Any], work: Work, sent: Any) -> Any:
@@ -100,12 +105,34 @@ class DaskTable:
 def _sent(work: Work) -> Any:
     """The work, which may be large, once for all tasks: with the workers, or else in the graph."""
     import dask
+
+    if (client := _client()) is not None:
+        return dask.delayed(client.scatter(work, broadcast=True, hash=False))
+    return dask.delayed(work, traverse=False)
+
+
+def _client() -> Any:
+    """The client of a cluster, if one computes; else the work is done here."""
     from dask.base import get_scheduler
 
     client: Any = getattr(get_scheduler(), "__self__", None)
-    if hasattr(client, "scatter"):
-        return dask.delayed(client.scatter(work, broadcast=True, hash=False))
-    return dask.delayed(work, traverse=False)
+    return client if hasattr(client, "scatter") else None
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say it in one message if the workers' Python is not fit for the work."""
+    try:
+        yield
+        return
+    except Exception as error:
+        fault = fault_of_python(error)
+        if fault is None or _client() is None:
+            raise
+    raise ImportError(
+        f"the Python of Dask's scheduler or workers {fault}. Install halfmax wherever they run, or "
+        f"start them with this Python if they run on this machine: {sys.executable}"
+    ) from None
 
 
 def _run(frame: Any, work: Work, schema: pa.Schema, partition_info: Any = None) -> pa.Table:

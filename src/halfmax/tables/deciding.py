@@ -16,7 +16,7 @@ from halfmax.deciding import decide_matrix
 from halfmax.decision import Decision
 from halfmax.metrics import Metric
 from halfmax.tables.columns import Columns
-from halfmax.tables.delivery import NewColumn, deliver, refuse_engine_output
+from halfmax.tables.delivery import NewColumn, deliver, refuse_engine_output, refuse_output
 from halfmax.tables.distributed import Engine
 from halfmax.tables.matrix import Pairs, read_pairs
 from halfmax.tables.opening import find_engine
@@ -56,6 +56,8 @@ class TableDecision:
     decision : Decision
         Thresholds, counts and expected scores of each batch. It and the numbers are None where an
         engine decides later.
+    rows_read : int
+        Rows of the table that was given.
     """
 
     predictions: Any
@@ -63,6 +65,7 @@ class TableDecision:
     rows: int | None = None
     predicted: int | None = None
     decision: Decision | None = None
+    rows_read: int | None = None
 
     @property
     def expected_score(self) -> float:
@@ -97,7 +100,8 @@ def decide_table(
         As `tune_table` takes it. Whole batches are decided, so a table that lies here is held in
         memory as a sparse matrix, and Spark and Dask bring the rows of a batch together first.
     out : path, optional
-        A Parquet, Arrow or CSV file, as its name tells, written whole or not at all.
+        A Parquet, Arrow or CSV file, as its name tells, written whole or not at all. It
+        must not be a file that is read, nor lie in a folder that is read.
     instance, label, probability : str
         Names of the columns; that of probabilities is ``"probability"``, or ``"score"`` if there is
         none. A pair that is not in the table has probability 0. ``label=None`` is one batch.
@@ -125,22 +129,22 @@ def decide_table(
         columns = _columns(engine.schema.names, instance, label, probability)
         return TableDecision(_in_engine(engine, columns, rule, new))
     table = _open(source, instance, label, probability)
+    refuse_output(source, table, out)
     new.check(table.schema)
     decision, predicted, sizes = _decide(table, rule, progress)
     schema = with_new_field(table.schema, prediction)
     rows_before = np.append(0, np.cumsum(sizes))
-    only = new.for_table(table).only_predicted
 
     def predict(place: int) -> Batches:
         first = rows_before[place]
         for batch in table.parts[place].read(list(table.schema.names)):
             mine = predicted[first : first + batch.num_rows]
             first += batch.num_rows
-            yield with_prediction(batch, schema, mine, only)
+            yield with_prediction(batch, schema, mine, only_predicted=False)
 
     done = deliver(table, schema, predict, new, out, overwrite, None)
     chosen = int(predicted.sum())
-    counts = chosen if only_predicted else len(predicted), chosen, decision
+    counts = chosen if only_predicted else len(predicted), chosen, decision, len(predicted)
     if out is None:
         return TableDecision(done, None, *counts)
     return TableDecision(None, os.fspath(out), *counts)

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from halfmax._files import refuse_input, refuse_inside
 from halfmax._progress import Progress, Wanted
 from halfmax._threads import map_blocks
-from halfmax.tables.files import ROWS_AT_ONCE, in_large_batches
-from halfmax.tables.sources import Table
+from halfmax.tables.files import ROWS_AT_ONCE, in_large_batches, takes_in
+from halfmax.tables.sources import Table, as_paths
 from halfmax.tables.writing import table_file
 
 Path = str | os.PathLike[str]
@@ -20,11 +21,12 @@ Predicting = Callable[[int], Iterator[pa.RecordBatch]]  # of the part at that pl
 
 @dataclass(frozen=True)
 class Written:
-    """What went to a file: its path, its rows, and how many of them are predicted."""
+    """What went to a file: its path, its rows, how many are predicted, and how many were read."""
 
     path: str
     rows: int
     predicted: int
+    rows_read: int
 
 
 class NewColumn(NamedTuple):
@@ -44,15 +46,24 @@ class NewColumn(NamedTuple):
                 "with prediction=..."
             )
 
-    def for_table(self, table: Table) -> "NewColumn":
-        """Rows of a frame in memory are dropped last, by its own library."""
-        return self._replace(only_predicted=self.only_predicted and table.native is None)
+    def on_all_rows(self) -> "NewColumn":
+        """The same column, with no row dropped: `deliver` does that, and counts them before."""
+        return self._replace(only_predicted=False)
 
 
 def refuse_engine_output(name: str, out: Any) -> None:
     """An engine writes its own files."""
     if out is not None:
         raise ValueError(f"out is for tables that lie here; let {name} write the frame given back")
+
+
+def refuse_output(source: Any, table: Table, out: Path | None) -> None:
+    """The file to write must not be one that is read, nor lie in a folder that is read."""
+    if out is not None:
+        refuse_input("out", out, table.files)
+        for folder in filter(os.path.isdir, as_paths(source)):
+            if takes_in(folder, os.fspath(out)):
+                refuse_inside("out", out, folder)
 
 
 def deliver(
@@ -69,8 +80,10 @@ def deliver(
         batches = _in_order(table, predict, told)
         if out is not None:
             return _write(batches, schema, new, out, overwrite)
+        if table.native is None:
+            return pa.Table.from_batches(_kept(batches, new), schema)
         whole = pa.Table.from_batches(batches, schema)
-    return whole if table.native is None else _as_given(whole, table.native, new)
+    return _as_given(whole, table.native, new)
 
 
 def _in_order(table: Table, predict: Predicting, told: Progress) -> Iterator[pa.RecordBatch]:
@@ -91,15 +104,27 @@ def _in_order(table: Table, predict: Predicting, told: Progress) -> Iterator[pa.
 def _write(
     batches: Iterator[pa.RecordBatch], schema: pa.Schema, new: NewColumn, out: Path, overwrite: bool
 ) -> Written:
-    rows = predicted = 0
-    if new.only_predicted:
-        batches = (batch.filter(pc.equal(batch[new.name], 1)) for batch in batches)
+    rows = predicted = read = 0
+
+    def counted() -> Iterator[pa.RecordBatch]:
+        nonlocal read
+        for batch in batches:
+            read += batch.num_rows
+            yield batch
+
     with table_file(out, schema, overwrite) as writer:
-        for batch in in_large_batches(batches):
+        for batch in in_large_batches(_kept(counted(), new)):
             writer.write_batch(batch)
             rows += batch.num_rows
             predicted += pc.sum(batch[new.name]).as_py() or 0
-    return Written(os.fspath(out), rows, predicted)
+    return Written(os.fspath(out), rows, predicted, read)
+
+
+def _kept(batches: Iterator[pa.RecordBatch], new: NewColumn) -> Iterator[pa.RecordBatch]:
+    """All rows, or those that are predicted."""
+    if not new.only_predicted:
+        return batches
+    return (batch.filter(pc.equal(batch[new.name], 1)) for batch in batches)
 
 
 def _as_given(whole: pa.Table, native: Any, new: NewColumn) -> Any:

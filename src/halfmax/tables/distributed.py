@@ -4,10 +4,32 @@ An engine moves work to the partitions of its table and brings back little: list
 as the positives, or sums. It never has to know what the work is about.
 """
 
+import platform
+import re
 from collections.abc import Iterator
 from typing import Any, Protocol
 
 import pyarrow as pa
+
+# What engines say, somewhere in a long text, when the Python of their workers is not fit for work.
+_FAULTS = (
+    (r"No module named '([\w.]+)'", "lacks {found!r}"),
+    (r"PACKAGE_NOT_INSTALLED\] (\w+)", "lacks {found!r}"),
+    (
+        r"Python in worker has different version:? (\d+\.\d+)",
+        "is Python {found}, and this one is Python {here}",
+    ),
+    (r'Cannot run program "([^"]+)"', "cannot be started"),
+)
+
+
+def fault_of_python(error: BaseException) -> str | None:
+    """What is wrong with the Python of an engine's workers, if that is what the error is about."""
+    text = f"{error!r} {error} {error.__cause__}"
+    for pattern, words in _FAULTS:
+        if found := re.search(pattern, text):
+            return words.format(found=found[1], here=platform.python_version())
+    return None
 
 
 class Work(Protocol):

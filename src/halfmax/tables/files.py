@@ -70,7 +70,7 @@ def delimiter_of(path: str) -> str:
 
 def open_files(paths: Sequence[str], columns: Columns) -> list[File]:
     """Open every file that the paths, globs and folders name; what cannot be read is found now."""
-    found = [file for path in paths for file in _expand(path)]
+    found = find_files(paths)
     files = [os.path.realpath(path) for path in found]
     if len(set(files)) < len(files):
         twice = next(path for path, file in zip(found, files, strict=True) if files.count(file) > 1)
@@ -87,6 +87,18 @@ def open_files(paths: Sequence[str], columns: Columns) -> list[File]:
         raise ValueError(f"files of one table must have one format; {some}: use a glob")
     opener = {PARQUET: _open_parquet, ARROW: _open_arrow, CSV: _open_csv}[next(iter(formats))]
     return [opener(path, columns) for path in found]
+
+
+def find_files(paths: Sequence[str]) -> list[str]:
+    """Every file that the paths, globs and folders name."""
+    return [file for path in paths for file in _expand(path)]
+
+
+def takes_in(folder: str, path: str) -> bool:
+    """Whether a file at that path is, or would be, read as part of the folder."""
+    inside = Path(os.path.relpath(os.path.realpath(path), os.path.realpath(folder)))
+    hidden = any(name.startswith(".") for name in inside.parts)  # as ".." is, outside of it
+    return not hidden and not _is_set_aside(inside) and format_of(path) is not None
 
 
 def _expand(path: str) -> list[str]:
@@ -133,11 +145,11 @@ def _is_set_aside(path: Path) -> bool:
 
 
 @contextmanager
-def _told_of(path: str, kind: str, part: str = "") -> Iterator[None]:
+def told_of(path: str, kind: str, part: str = "") -> Iterator[None]:
     """Errors of the reader say which file it was."""
     try:
         yield
-    except (pa.ArrowException, OSError, EOFError) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         if isinstance(error, PermissionError):
             raise PermissionError(f"{path} may not be read") from None
         where = f"{part} of {path}" if part else path
@@ -145,21 +157,34 @@ def _told_of(path: str, kind: str, part: str = "") -> Iterator[None]:
         if getattr(error, "errno", None):  # the system's fault, not the file's
             raise OSError(f"{where} cannot be read: {reason:.300}") from error
         hint = "" if " conversion error" in reason else ". It may be cut short or damaged"
+        if kind == CSV and isinstance(error, UnicodeDecodeError):
+            hint = ". It must be UTF-8"
         raise ValueError(f"{where} cannot be read as {kind}: {reason:.300}{hint}") from error
 
 
 def told_while(path: str, kind: str, part: str, batches: Callable[[], Any]) -> Iterator[Any]:
-    """The same for batches, whose errors come one by one."""
-    with _told_of(path, kind, part):
-        yield from batches()
+    """The same for batches, whose errors come one by one.
+
+    Readers trust what a file says of itself: places of texts that are nowhere, codes of none.
+    """
+    with told_of(path, kind, part):
+        for batch in batches():
+            batch.validate(full=True)
+            yield batch
+
+
+def readable(schema: pa.Schema) -> pa.Schema:
+    """The schema, whose names are decoded here rather than where nobody knows the file."""
+    str([(field.name, field.type) for field in schema])
+    return schema
 
 
 def _open_parquet(path: str, columns: Columns) -> File:
     from pyarrow import parquet
 
     stamp = _stamp(path)
-    with _told_of(path, PARQUET), parquet.ParquetFile(path) as file:
-        schema, metadata = file.schema_arrow, file.metadata
+    with told_of(path, PARQUET), parquet.ParquetFile(path) as file:
+        schema, metadata = readable(file.schema_arrow), file.metadata
         sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
     # Strings stay the codes that they are in the file, which is several times faster.
     coded = [n for n in columns.ids if n in schema.names and _is_text(schema.field(n).type)]
@@ -199,19 +224,19 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _open_arrow(path: str, _: Columns) -> File:
-    with _told_of(path, ARROW), pa.memory_map(path) as file:
+    with told_of(path, ARROW), pa.memory_map(path) as file:
         if file.size() == 0:
             raise EOFError("it is empty")
         if file.read(6) != b"ARROW1":
             return _open_arrow_stream(path, file)
         with pa.ipc.open_file(file) as reader:
-            schema, size = reader.schema, reader.num_record_batches
+            schema, size = readable(reader.schema), reader.num_record_batches
     return File(path, schema, [_arrow_batch(path, place) for place in range(size)])
 
 
 def _open_arrow_stream(path: str, file: Any) -> File:
     file.seek(0)
-    schema = pa.ipc.open_stream(file).schema
+    schema = readable(pa.ipc.open_stream(file).schema)
     file.seek(max(file.size() - 8, 0))
     if not file.read(8).endswith(_STREAM_ENDS):
         raise EOFError("the stream does not end as streams do")
@@ -267,8 +292,8 @@ def _open_csv(path: str, columns: Columns) -> File:
     def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
         return told_while(path, CSV, "", lambda: stream(wanted))
 
-    with _told_of(path, CSV), stream(None) as reader:
-        schema, some = reader.schema, next(iter(reader), None)
+    with told_of(path, CSV), stream(None) as reader:
+        schema, some = readable(reader.schema), next(iter(reader), None)
     types |= {name: pa.string() for name in schema.names if name not in columns.names}
     if some is None:  # nothing tells of which type its truth would be
         return File(path, pa.schema([(n, types.get(n, pa.int8())) for n in schema.names]), [])

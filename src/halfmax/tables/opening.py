@@ -38,6 +38,11 @@ class Opened:
         """The frame whose library answers should use."""
         return self.place.native if isinstance(self.place, Table) else None
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that are read, as far as they are known."""
+        return self.place.files if isinstance(self.place, Table) else ()
+
 
 def find_engine(source: Any) -> Engine | None:
     """The engine that a data frame lives in, if it is not this process."""
@@ -68,8 +73,9 @@ class Passes:
 
     def __init__(self, opened: Opened, progress: Wanted, passes: int = 2) -> None:
         self._opened = opened
-        rows = opened.place.rows if isinstance(opened.place, Table) else None
-        self._progress = Progress(progress, "rows read", passes * (rows or 0))
+        self._rows = (opened.place.rows if isinstance(opened.place, Table) else None) or 0
+        self._progress = Progress(progress, "rows read", passes * self._rows)
+        self._passes, self._begun = passes, 0
         self._rising = Rising() if opened.refuse_duplicates else None
         self._scan = self._open_scan()
         self.names: list[Any] = []
@@ -83,6 +89,7 @@ class Passes:
 
     def collect(self) -> Tally:
         """First pass; a pair that stands in two rows is an error."""
+        self._begin()
         tally = self._scan.collect()
         place = self._opened.place
         if tally.weighted:
@@ -90,7 +97,8 @@ class Passes:
         self.names = tally.labels.to_pylist()
         if isinstance(place, Table):
             if self._rising is not None and not self._rising.certain:
-                self._progress.expect(place.rows or 0)
+                self._progress.expect(self._rows)
+                self._progress.lap("rows read, for duplicates", self._rows)
                 refuse_duplicates(place, self._progress)
             if place.untyped and place.columns.label is not None:
                 self.names = as_integers(self.names)
@@ -105,20 +113,27 @@ class Passes:
 
     def staircase(self, tally: Tally) -> Staircase:
         """Second pass: the staircase of each label, in the order of their names."""
+        self._begin()
         grid = tally.grid()
         stairs = tally.staircase(grid, self._scan.count(grid))
         return stairs if self._opened.columns.label is None else named_in_order(stairs, self.names)
 
     def choose_shared(self, tally: Tally, objective: Objective) -> Choice:
         """The best threshold of pooled counts, and in one pass more what it gives each label."""
+        self._begin()
         pooled = tally.pooled()
         grid = pooled.grid()
         whole = pooled.staircase(grid, self._scan.count(grid, pooled=True))
         threshold = choose_on(whole, "macro", objective).thresholds[0]
+        self._begin()
         grid = grid_of(np.full(len(self.names), threshold), grid.scores.dtype)
         return at_only_steps(
             named_in_order(tally.staircase(grid, self._scan.count(grid)), self.names)
         )
+
+    def _begin(self) -> None:
+        self._begun += 1
+        self._progress.lap(f"rows read, pass {self._begun} of {self._passes}", self._rows)
 
     def _open_scan(self) -> Scan | EngineScan:
         place = self._opened.place

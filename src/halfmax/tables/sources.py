@@ -31,6 +31,7 @@ class Table:
     native: Any = None
     untyped: bool = False  # of CSV, whose ids are read as text
     is_file: bool = False
+    files: tuple[str, ...] = ()  # that are read, as far as they are known
 
     def rows_of(self, place: int, columns: Columns | None = None) -> Iterator[Rows]:
         """The rows of a part, checked; all columns that were found, or some of them."""
@@ -49,13 +50,15 @@ def open_table(source: Any, columns: Columns, whole: bool = False) -> Table:
 
     With ``whole`` the other columns can be read as well.
     """
-    if paths := _as_paths(source):
+    if paths := as_paths(source):
         return _of_files(paths, columns, whole)
     schema, parts, native, names = _of_frame(source, None if whole else columns.names)
-    return Table(parts, schema, columns.found_in(schema, "the table", names), native)
+    files = tuple(getattr(source, "files", ())) if _is_dataset(source) else ()
+    return Table(parts, schema, columns.found_in(schema, "the table", names), native, files=files)
 
 
-def _as_paths(source: Any) -> list[str]:
+def as_paths(source: Any) -> list[str]:
+    """The paths, if the source is one or more of them."""
     if isinstance(source, (str, os.PathLike)):
         return [os.fspath(source)]
     several = source if isinstance(source, (list, tuple)) else []
@@ -89,7 +92,8 @@ def _of_files(paths: Sequence[str], columns: Columns, whole: bool) -> Table:
             schema = _united(schema, file.schema, file.path)
     parts = [part for file in files for part in file.parts]
     untyped = format_of(first.path) == CSV
-    return Table(parts, schema, found, untyped=untyped, is_file=True)
+    read = tuple(os.path.abspath(file.path) for file in files)
+    return Table(parts, schema, found, untyped=untyped, is_file=True, files=read)
 
 
 def _united(some: pa.Schema, others: pa.Schema, path: str) -> pa.Schema:
@@ -108,9 +112,7 @@ def _united(some: pa.Schema, others: pa.Schema, path: str) -> pa.Schema:
 
 
 def _of_frame(source: Any, wanted: list[str] | None) -> "_Opened":
-    from pyarrow import dataset
-
-    if isinstance(source, dataset.Dataset):
+    if _is_dataset(source):
         return source.schema, [_of_dataset(source)], None, source.schema.names
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
@@ -124,6 +126,12 @@ def _of_frame(source: Any, wanted: list[str] | None) -> "_Opened":
     if is_duckdb(source):
         return _of_duckdb(source)
     return _of_narwhals(source, wanted)
+
+
+def _is_dataset(source: Any) -> bool:
+    from pyarrow import dataset
+
+    return isinstance(source, dataset.Dataset)
 
 
 _Opened = tuple[pa.Schema, list[Part], Any, list[str]]

@@ -1,14 +1,15 @@
 """Spark data frames: work runs as Arrow map functions inside the executors."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
-from halfmax.tables.distributed import Engine, Work
+from halfmax.tables.distributed import Engine, Work, fault_of_python
 from halfmax.tables.files import in_large_batches
 
 _FEW = 5
@@ -41,7 +42,7 @@ class SparkTable:
     def collect(self, work: Work) -> pa.Table:
         """Run the work on all partitions and bring what it gives to the caller."""
         with self._sent(work) as fetch:
-            return _fetched(self._mapped(work, fetch)).cast(work.schema)
+            return self._fetched(self._mapped(work, fetch)).cast(work.schema)
 
     def add_up(self, work: Work) -> pa.Table:
         """The same with the column "count" added up over rows that are otherwise equal."""
@@ -51,7 +52,7 @@ class SparkTable:
             keys = [name for name in work.schema.names if name != "count"]
             counts = self._mapped(work, fetch).groupBy(*keys)
             total = counts.agg(functions.sum("count").alias("count"))
-            return _fetched(total).cast(work.schema)
+            return self._fetched(total).cast(work.schema)
 
     def map(self, work: Work) -> Any:
         """A lazy frame of what the work gives for each partition."""
@@ -78,7 +79,7 @@ class SparkTable:
             functions.col(_quoted(second)).alias("second"),
         )
         counts = pairs.groupBy("first", "second").agg(functions.count("*").alias("count"))
-        return _fetched(counts.filter("count > 1").limit(_FEW))
+        return self._fetched(counts.filter("count > 1").limit(_FEW))
 
     def _mapped(self, work: Work, fetch: Callable[[], Work]) -> Any:
         from pyspark.sql.pandas.types import from_arrow_schema
@@ -86,6 +87,27 @@ class SparkTable:
         chosen = self.frame.select(*map(_quoted, work.columns))
         schema = from_arrow_schema(work.schema, prefer_timestamp_ntz=True)
         return chosen.mapInArrow(_on_each_partition(fetch), schema)
+
+    def _fetched(self, frame: Any) -> pa.Table:
+        """The rows of a small frame; complaints of the work are raised as it raised them."""
+        try:
+            return frame.toArrow()
+        except Exception as error:
+            complaints = re.findall(r"^(TypeError|ValueError): (.*)$", str(error), re.MULTILINE)
+            if complaints:
+                kind, message = complaints[-1]
+                raise _COMPLAINTS[kind](message) from error
+            fault = fault_of_python(error)
+            if fault is None:
+                raise
+        raise ImportError(_how_to_mend(fault, self._python)) from None
+
+    @property
+    def _python(self) -> str:
+        """What executors call to start Python, where that is known."""
+        with suppress(Exception):  # Spark Connect does not tell
+            return f", {self.frame.sparkSession.sparkContext.pythonExec!r},"
+        return ""
 
     def _send(self, work: Work) -> Callable[[], Work]:
         """A way for the executors to get the work, which may be large."""
@@ -126,18 +148,13 @@ def _on_each_partition(fetch: Callable[[], Work]) -> Callable[[Batches], Batches
     return run
 
 
-def _fetched(frame: Any) -> pa.Table:
-    """The rows of a small frame; complaints of the work are raised as it raised them."""
-    from pyspark.errors import PySparkException
-
-    try:
-        return frame.toArrow()
-    except PySparkException as error:
-        complaints = re.findall(r"^(TypeError|ValueError): (.*)$", str(error), re.MULTILINE)
-        if not complaints:
-            raise
-        kind, message = complaints[-1]
-        raise _COMPLAINTS[kind](message) from error
+def _how_to_mend(fault: str, python: str) -> str:
+    return (
+        f"the Python that Spark's executors run{python} {fault}. They need one with pyarrow and "
+        "halfmax, which PYSPARK_PYTHON must name before the session starts. If they run on this "
+        f"machine, use this one: os.environ['PYSPARK_PYTHON'] = {sys.executable!r}; on every other "
+        "machine, install halfmax"
+    )
 
 
 def _quoted(column: str) -> str:

@@ -1,5 +1,6 @@
 """Thresholds from long tables: macro and micro where the data lie, everything else as a matrix."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -96,9 +97,12 @@ def tune_table(
     average = check_how_averaged(label, average, per_label, objective, wanted)
     opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)
     if not needs_rows(label, average, per_label, wanted):
-        return _tune_in_place(opened, average, per_label, objective, n_instances, progress)
-    data = whole_matrix(opened, progress, n_instances)
-    return tuning.tune_checked(data, average, per_label, objective, wanted)
+        found = _tune_in_place(opened, average, per_label, objective, n_instances, progress)
+    else:
+        data = whole_matrix(opened, progress, n_instances)
+        found = tuning.tune_checked(data, average, per_label, objective, wanted)
+    assert found._origin is not None
+    return replace(found, _origin=found._origin._replace(files=opened.files))
 
 
 def check_how_averaged(

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from halfmax._files import refuse_input
 from halfmax._pages import fill_template, need
 from halfmax._progress import Wanted
+from halfmax.mesh.reading import find_files
 from halfmax.mesh.settings import Settings
 from halfmax.mesh.stages import Stages
 from halfmax.studies.figures import rendered
@@ -17,6 +19,7 @@ from halfmax.studies.mesh.study import Study, run_study
 from halfmax.studies.page import as_json, prepare_folder, write_files
 
 PAGE = "mesh.html"
+_PREFIX, _ENDINGS = "mesh", (".csv", ".html", ".json", ".md", ".png", ".svg")  # of what is written
 
 
 def reproduce_mesh(
@@ -46,6 +49,9 @@ def reproduce_mesh(
     """
     need("jinja2", "matplotlib")
     folder = prepare_folder(out)
+    for file in find_files(data) if data else ():
+        if file.name.startswith(_PREFIX) and file.suffix in _ENDINGS:
+            refuse_input("out", folder / file.name, [file])
     stages = stages or Stages(folder / "mesh.work")
     study = run_study(data, scale, settings or Settings(), stages, progress)
     _write(study, folder)
