@@ -143,8 +143,8 @@ class LinearFractional(Metric):
 
     def negated(self) -> "LinearFractional":
         """The same ratio with both sums negated."""
-        numerator, denominator = (tuple(-weight for weight in part) for part in self.parts)
-        return LinearFractional(self.name, numerator, denominator)
+        (tp, fp, fn, tn), (tp_, fp_, fn_, tn_) = self.parts
+        return LinearFractional(self.name, (-tp, -fp, -fn, -tn), (-tp_, -fp_, -fn_, -tn_))
 
     @property
     def cut(self) -> Coefficients:

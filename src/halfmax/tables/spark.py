@@ -67,7 +67,8 @@ class SparkTable:
         from pyspark.sql import functions
 
         values = functions.count_distinct(functions.col(_quoted(column)))
-        found = _fetched(self.frame.agg(functions.count("*").alias("rows"), values.alias("values")))
+        counts = functions.count("*").alias("rows"), values.alias("values")
+        found = self._fetched(self.frame.agg(*counts))
         return found["rows"][0].as_py(), found["values"][0].as_py()
 
     def count_pairs(self, first: str, second: str) -> pa.Table:
