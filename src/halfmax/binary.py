@@ -20,11 +20,13 @@ from halfmax.buckets import (
     Opened,
     Step,
     Whole,
+    Window,
     bits_of,
     collect,
     count_buckets,
     count_finer,
     count_others,
+    count_unweighted,
     ends_of,
     find_buckets,
     from_top,
@@ -50,6 +52,7 @@ _SAMPLE = 1 << 12
 _TAIL = 100  # of a sample, one in this many at each end
 _STEEPEST = 1e300
 _ALIKE = 8  # rows of a sample
+_RARE = 0.004  # share of rows; with more, hardly a group of rows has none of them
 
 
 class Rows(NamedTuple):
@@ -94,25 +97,36 @@ def _search(rows: Rows, whole: Whole, ends: Array) -> Step:
     found = [buckets.best(single, keys, whole, dtype)]
     chosen = np.setdiff1d(chosen, single)
     if len(chosen):
-        opened = _open(rows, cut, ends, chosen)
+        share = buckets.inside[chosen[0] : chosen[-1] + 1].sum() / buckets.inside.sum()
+        opened = _open(rows, cut, _window(cut, ends, chosen, share), chosen)
         found += _search_opened(opened, buckets.take(chosen), whole, floor, dtype)
     return max(found, key=lambda step: (step.worth, step.threshold))
 
 
 def _cut(scores: Array, ends: Array) -> Cut:
-    """Even buckets or bits, whichever spreads a sample of the scores better."""
+    """Bits or even buckets, whichever spreads a sample of the scores best.
+
+    Clipping takes a little time: even buckets are not clipped if they do well without.
+    """
     resolution, least = _resolution(len(scores)), int(least_of(ends.dtype))
     low, high = keys_of(ends).tolist()
     shift = max(0, (high - low).bit_length() - resolution)
     bits = Cut((high >> shift) - (low >> shift) + 1, least, shift, low >> shift)
-    sample = np.sort(scores[:: len(scores) // _SAMPLE + 1])
-    apart = len(sample) // _TAIL  # scores far from the others would make even buckets wide
-    start, stop = float(sample[apart]), float(sample[-1 - apart])
-    if shift == 0 or not 0.0 < stop - start < np.inf:
+    if shift == 0:
         return bits
-    size = 1 << resolution
-    evenly = Cut(size, least, shift, 0, True, start, min(size / (stop - start), _STEEPEST))
-    return min((bits, evenly), key=lambda cut: _crowding(find_buckets(sample, cut)))
+    sample = np.sort(scores[:: len(scores) // _SAMPLE + 1])
+    tail = len(sample) // _TAIL
+    cuts = [bits]
+    for start, stop, clipped in ((*ends, False), (sample[tail], sample[-1 - tail], True)):
+        width = float(stop) - float(start)
+        if width > 0 and 0 < (scale := ((1 << resolution) - 1) / width) < _STEEPEST:
+            cuts.append(
+                bits._replace(
+                    size=1 << resolution, even=True, low=float(start), scale=scale, clipped=clipped
+                )
+            )
+    crowding = [_crowding(find_buckets(sample, cut)) * (1.0 + 0.25 * cut.clipped) for cut in cuts]
+    return cuts[int(np.argmin(crowding))]
 
 
 def _crowding(bucket: Array) -> int:
@@ -207,11 +221,15 @@ def _pick(rows: Rows, places: Array, tp_above: Any, predicted_above: Any) -> Row
 
 def _bucket_counts(rows: Rows, cut: Cut) -> Array:
     bits = bits_of(rows.scores)
+    unweighted = rows.weights.strides[0] == 0 and rows.weights[0] == 1
 
     def count(part: slice) -> Array:
         counts = np.zeros(2 * cut.size, rows.weights.dtype)
-        inside = rows.scores[part], bits[part], rows.truth[part], rows.weights[part]
-        count_buckets(*inside, cut, counts)
+        inside = rows.scores[part], bits[part], rows.truth[part]
+        if unweighted:
+            count_unweighted(*inside, cut, counts)
+        else:
+            count_buckets(*inside, rows.weights[part], cut, counts)
         return counts
 
     total = np.zeros(2 * cut.size, sum_type(rows.weights))
@@ -235,38 +253,38 @@ def _single_scores(rows: Rows, cut: Cut, ends: Array, chosen: Array) -> tuple[Ar
     usual, bucket = sample[first[alike]], bucket[alike]
     if not len(bucket):
         return bucket, bucket
-    bits, rank, bounds = bits_of(rows.scores), ranks(bucket, cut.size), _bounds(cut, ends, bucket)
+    bits, rank = bits_of(rows.scores), ranks(bucket, cut.size)
+    window = _window(cut, ends, bucket, 1.0)
 
     def count(part: slice) -> Array:
         others = np.zeros(len(bucket), np.int64)
-        count_others(rows.scores[part], bits[part], cut, *bounds, rank, usual, others)
+        count_others(rows.scores[part], bits[part], cut, window, rank, usual, others)
         return others
 
     single = sum(map_blocks(count, _blocks(bits))) == 0
     return bucket[single], keys_of(usual[single])
 
 
-def _open(rows: Rows, cut: Cut, ends: Array, chosen: Array) -> list[Opened]:
+def _open(rows: Rows, cut: Cut, window: Window, chosen: Array) -> list[Opened]:
     """Take out the rows of the chosen buckets."""
     bits, rank = bits_of(rows.scores), ranks(chosen, cut.size)
-    low, high = _bounds(cut, ends, chosen)
 
     def take_out(part: slice) -> Opened:
         inside = rows.scores[part], bits[part], rows.truth[part], rows.weights[part]
         types = np.int64, np.uint8, rows.weights.dtype, np.int32
         taken = Opened(*(np.empty(part.stop - part.start + 1, kind) for kind in types))
-        found = taken.take(slice(collect(*inside, cut, low, high, rank, *taken)))
+        found = taken.take(slice(collect(*inside, cut, window, rank, *taken)))
         return found._replace(keys=raise_keys(found.keys))
 
     return [part for part in map_blocks(take_out, _blocks(bits)) if len(part.keys)]
 
 
-def _bounds(cut: Cut, ends: Array, chosen: Array) -> tuple[Any, Any]:
+def _window(cut: Cut, ends: Array, chosen: Array, share: float) -> Window:
     """Scores between which all of the chosen buckets lie, and not much more."""
     if not cut.even:
         edges = (np.array([chosen[0], chosen[-1] + 1]) + cut.base << cut.shift) - [0, 1]
         low, high = scores_of(np.clip(edges, *keys_of(ends)), ends.dtype)
-        return low, high
+        return Window(low, high, share < _RARE)
     low, high = ends
     with np.errstate(over="ignore"):  # two buckets more, for rounding, may be too many
         edges = cut.low + np.array([chosen[0] - 2, chosen[-1] + 3]) / cut.scale
@@ -274,7 +292,7 @@ def _bounds(cut: Cut, ends: Array, chosen: Array) -> tuple[Any, Any]:
             low = np.nextafter(edges[0].astype(ends.dtype), -np.inf)
         if chosen[-1] < cut.size - 1:
             high = np.nextafter(edges[1].astype(ends.dtype), np.inf)
-    return low, high
+    return Window(low, high, share < _RARE)
 
 
 def _resolution(n_rows: int) -> int:

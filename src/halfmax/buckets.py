@@ -15,6 +15,7 @@ from halfmax.metrics import Objective
 Array = npt.NDArray[Any]
 
 _NOTED = 1 << 10
+_GROUP = 32
 _TOP = np.uint64(1 << 63)
 _SLACK = 1e-12  # the rounding of weights must not close a bucket
 
@@ -47,8 +48,9 @@ class Whole(NamedTuple):
 class Cut(NamedTuple):
     """How scores are cut into buckets, as many as `size`: evenly, or by leading bits of their keys.
 
-    Either way a higher score is never in a lower bucket. Even buckets begin at `low`; the lowest
-    and the highest also hold what is beyond them. Bits suit scores of many orders of magnitude.
+    Either way a higher score is never in a lower bucket. Even buckets begin at `low`; if they are
+    clipped, the lowest and the highest also hold what is beyond them, scores far from the others.
+    Bits suit scores of many orders of magnitude.
     """
 
     size: int
@@ -58,6 +60,15 @@ class Cut(NamedTuple):
     even: bool = False
     low: float = 0.0
     scale: float = 0.0
+    clipped: bool = False
+
+
+class Window(NamedTuple):
+    """All opened buckets lie from `low` to `high`; whether few rows do."""
+
+    low: Any
+    high: Any
+    rare: bool
 
 
 @kernel
@@ -70,7 +81,7 @@ def _bucket_of(score: float, bits: int, cut: Cut) -> int:
     """
     if cut.even:
         place = (np.float64(score) - cut.low) * cut.scale
-        return int(min(max(place, 0.0), cut.size - 1.0))
+        return int(min(max(place, 0.0), cut.size - 1.0)) if cut.clipped else int(place)
     return ((bits if bits >= 0 else cut.least - bits) >> cut.shift) - cut.base
 
 
@@ -91,16 +102,39 @@ def count_buckets(
 
 
 @kernel
-def _note(scores: Array, start: int, low: float, high: float, places: Array) -> int:
-    """Note the places of scores from `low` to `high`, among some from `start` on.
+def count_unweighted(scores: Array, bits: Array, truth: Array, cut: Cut, counts: Array) -> None:
+    """Count rows of weight 1, which need not be read, by bucket and class."""
+    for i in range(bits.size):
+        b = 2 * _bucket_of(scores[i], bits[i], cut) + np.int64(truth[i])
+        counts[np.uint64(b)] += 1
 
-    A branch would be guessed wrong too often: every place is noted, and the next one takes its
-    place if the score is out of bounds.
+
+@kernel
+def _count_inside(scores: Array, low: float, high: float) -> int:
+    inside = 0
+    for i in range(scores.size):
+        inside += 1 if (scores[i] >= low) & (scores[i] <= high) else 0
+    return inside
+
+
+@kernel
+def _note(scores: Array, start: int, window: Window, places: Array) -> int:
+    """Note the places of scores inside a window, among a few from `start` on.
+
+    A branch for each would be guessed wrong too often: every place is noted, and the next one takes
+    its place if the score is outside. If few are inside, most groups of scores have none, which
+    vector registers find out at once.
     """
+    low, high, rare = window
     found = 0
-    for i in range(start, min(start + _NOTED, scores.size)):
-        places[found] = i
-        found += (scores[i] >= low) & (scores[i] <= high)
+    end = min(start + _NOTED, scores.size)
+    step = _GROUP if rare else _NOTED
+    for first in range(start, end, step):
+        last = min(first + step, end)
+        if not rare or _count_inside(scores[first:last], low, high):
+            for i in range(first, last):
+                places[found] = i
+                found += (scores[i] >= low) & (scores[i] <= high)
     return found
 
 
@@ -111,8 +145,7 @@ def collect(
     truth: Array,
     weights: Array,
     cut: Cut,
-    low: float,
-    high: float,
+    window: Window,
     rank: Array,
     keys: Array,
     hits: Array,
@@ -121,13 +154,13 @@ def collect(
 ) -> int:
     """Take out the rows of opened buckets; `rank` numbers these, and is -1 for closed ones.
 
-    All of them lie from `low` to `high`, as a rule with few others: to compare is faster than to
-    look up each row.
+    All of them lie in the window, as a rule with few others: to compare is faster than to look up
+    each row.
     """
     places = np.empty(_NOTED + 1, np.int64)
     taken = 0
     for start in range(0, bits.size, _NOTED):
-        for k in range(_note(scores, start, low, high, places)):
+        for k in range(_note(scores, start, window, places)):
             i = places[k]
             keys[taken] = bits[i] if bits[i] >= 0 else cut.least - bits[i]
             hits[taken] = truth[i]
@@ -142,8 +175,7 @@ def count_others(
     scores: Array,
     bits: Array,
     cut: Cut,
-    low: float,
-    high: float,
+    window: Window,
     rank: Array,
     usual: Array,
     others: Array,
@@ -151,7 +183,7 @@ def count_others(
     """Count the rows of opened buckets whose score is not the usual one of their bucket."""
     places = np.empty(_NOTED + 1, np.int64)
     for start in range(0, bits.size, _NOTED):
-        for k in range(_note(scores, start, low, high, places)):
+        for k in range(_note(scores, start, window, places)):
             i = places[k]
             r = rank[np.uint64(_bucket_of(scores[i], bits[i], cut))]
             if r >= 0 and scores[i] != usual[r]:
