@@ -225,6 +225,35 @@ def best_shared(
     return pick(choices, ties_are_exact(metric, weights))
 
 
+def ascend_samples(
+    y: Any, s: Any, metric: str, weights: Any, zero_division: Any, start: float
+) -> list[float]:
+    """Move one label after the other to its best threshold for the mean over rows.
+
+    It starts with one threshold for all labels and ends when none moves. A label that gains nothing
+    over predicting no row predicts no row; the highest of equal thresholds wins.
+    """
+    n_labels = len(numbers(s)[0])
+    chosen = [start] * n_labels
+    predicted = predict(s, chosen)
+    for _ in range(100):
+        before = predicted
+        for j in range(n_labels):
+            choices = thresholds_of([row[j : j + 1] for row in numbers(s)])
+            tried = [[*chosen[:j], threshold, *chosen[j + 1 :]] for threshold in choices]
+            values = [
+                score(y, predict(s, one), metric, "samples", weights, zero_division)
+                for one in tried
+            ]
+            best = max(values)
+            first = next(k for k, value in enumerate(values) if value >= best - TIE)
+            chosen = tried[0 if best - values[0] <= TIE else first]
+        predicted = predict(s, chosen)
+        if predicted == before:
+            break
+    return chosen
+
+
 def best_micro_per_label(
     y: Any,
     s: Any,

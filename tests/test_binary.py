@@ -180,10 +180,12 @@ def best_step(case, metric, zero_division=0.0, min_precision=None):
 
 @st.composite
 def small_limits(draw):
-    at_once, in_bucket = draw(st.sampled_from([(0, 0), (0, 3), (4, 4), (4, 1000), (16, 20)]))
     return {
-        "_SORTED_AT_ONCE": at_once,
-        "_BUCKET_SORTED": in_bucket,
+        "_SORTED_AT_ONCE": draw(st.sampled_from([0, 0, 4, 16])),
+        "_OPENED_SORTED": draw(st.sampled_from([0, 0, 4, 1000])),
+        "_SAMPLE": draw(st.sampled_from([1, 10, 1000])),
+        "_TAIL": draw(st.sampled_from([3, 100])),
+        "_ALIKE": draw(st.sampled_from([1, 3, 1000])),
         "_BLOCK": draw(st.sampled_from([1, 7, 1000])),
         "_BUCKET_BITS": draw(st.sampled_from([1, 2, 5, 16])),
     }
@@ -233,6 +235,33 @@ def test_many_rows_go_through_buckets(dtype, kind):
     got = tune(Case(y, s, None))
     assert got.threshold == threshold
     assert naive.same(got.score, f1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["normal", "uniform", "rounded", "cauchy", "magnitudes"])
+def test_a_flat_optimum_sorts_few_rows(monkeypatch, dtype, kind):
+    n = 1 << 18
+    rng = np.random.default_rng(9)
+    y = (rng.random(n) < 0.5).astype(np.uint8)
+    s = {
+        "normal": lambda: rng.normal(1.5 * y),
+        "uniform": lambda: rng.random(n) + 0.5 * y,
+        "rounded": lambda: np.round(rng.normal(1.5 * y), 1),
+        "cauchy": lambda: rng.standard_cauchy(n) + y,
+        "magnitudes": lambda: np.exp(5 * rng.normal(0.5 * y)),
+    }[kind]().astype(dtype)
+    sorted_rows = [0]
+    sort = binary._search_sorted
+
+    def search_sorted(rows, whole):
+        sorted_rows.append(len(rows.scores))
+        return sort(rows, whole)
+
+    monkeypatch.setattr(binary, "_search_sorted", search_sorted)
+    threshold, f1 = by_sorting(y, s)
+    got = tune(Case(y, s, None))
+    assert (got.threshold, naive.same(got.score, f1)) == (threshold, True)
+    assert sum(sorted_rows) <= n // 64
 
 
 def test_weighted_rows_go_through_buckets():

@@ -21,7 +21,8 @@ from strategies import (
 )
 
 import halfmax as hm
-from halfmax import shared
+from halfmax import falling, samples, shared
+from halfmax._inputs import read_labelled
 
 GAIN = hm.LinearFractional("gain", (4, -1, 0, 0), (1, 1, 1, 1))
 ways = st.tuples(averages, st.booleans())
@@ -29,6 +30,14 @@ small = many_labels(most_rows=5, most_labels=3)
 more = settings(max_examples=3 * settings().max_examples)
 few_edges = st.fixed_dictionaries(
     {"_MOST_EDGES": st.sampled_from([2, 3, 5, 256]), "_CHUNK": st.sampled_from([1, 3, 1 << 20])}
+)
+small_windows = st.fixed_dictionaries(
+    {
+        (samples, "_FURTHEST"): st.sampled_from([1, 2, 32]),
+        (samples, "_MOST_CELLS"): st.sampled_from([1, 200, 1 << 20]),
+        (falling, "_SHORT"): st.sampled_from([0, 2, 32]),
+        (falling, "_BLOCK_ENTRIES"): st.sampled_from([1, 5, 1 << 20]),
+    }
 )
 exactly_weighted = many_labels(kinds=("none", "whole"))
 
@@ -293,6 +302,67 @@ def test_samples_per_label_is_a_local_optimum_above_the_shared_one(case, metric,
             guess = naive.predict(case.s, moved)
             reached = naive.score(case.y, guess, metric, "samples", case.w, zero_division)
             assert reached <= got.score + 1e-9
+
+
+@more
+@given(many_labels(most_rows=6), metrics, zero_divisions, small_windows, st.booleans())
+def test_samples_per_label_makes_the_moves_of_its_twin(
+    case, metric, zero_division, limits, is_sparse
+):
+    given_ = case._replace(s=to_sparse(case.s)) if is_sparse else case
+    start = tune(given_, metric, "samples", False, zero_division).threshold
+    expected = naive.ascend_samples(case.y, case.s, metric, case.w, zero_division, start)
+    with pytest.MonkeyPatch.context() as patch:
+        for (module, name), value in limits.items():
+            patch.setattr(module, name, value)
+        got = tune(given_, metric, "samples", True, zero_division)
+    assert got.thresholds.tolist() == expected
+
+
+def test_samples_per_label_of_one_long_row_predicts_its_positives():
+    rng = np.random.default_rng(5)
+    y = (rng.random((1, 3000)) < 0.2).astype(np.int8)
+    s = rng.normal(1.5 * y, 1.0)
+    got = tune(Case(y, s, None), "f1", "samples")
+    assert got.score == 1.0
+    assert got.thresholds.tolist() == np.where(y == 1, s, inf)[0].tolist()
+
+
+def test_samples_per_label_computes_the_metric_for_many_labels_at_once():
+    calls = []
+
+    def jaccard(tp, fp, fn, tn):
+        calls.append(len(tp))
+        return tp / (tp + fp + fn + 0 * tn)
+
+    rng = np.random.default_rng(5)
+    y = (rng.random((1, 20_000)) < 0.2).astype(np.int8)
+    hm.tune(y, rng.normal(1.5 * y, 1.0), hm.Metric("mine", jaccard), "samples")
+    assert len(calls) < 1000
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["normal", "rounded", "narrow", "both zeros"])
+def test_scores_of_labels_fall(monkeypatch, dtype, kind):
+    monkeypatch.setattr(falling, "_BLOCK_ENTRIES", 1000)
+    rng = np.random.default_rng(6)
+    y = (rng.random((700, 5)) < [0.5, 0.1, 0.01, 0.001, 0.9]).astype(np.int8)
+    s = {
+        "normal": lambda: rng.normal(y),
+        "rounded": lambda: np.round(rng.normal(y), 1),
+        "narrow": lambda: 1.0 + 1e-6 * rng.normal(y),
+        "both zeros": lambda: rng.choice([-0.0, 0.0, -1e-310, 1e-310], y.shape),
+    }[kind]().astype(dtype)
+    start = float(np.quantile(s, 0.9))
+    got = falling.fall(read_labelled(y, s), start)
+    for j in range(5):
+        kept = np.flatnonzero(s[:, j] >= s[y[:, j] == 1, j].min(initial=start))
+        rows = kept[np.argsort(-s[kept, j], kind="stable")]
+        ends = np.append(np.diff(s[rows, j]) != 0, True)[: len(rows)]
+        codes = got.codes[got.edges[j] : got.edges[j + 1]]
+        assert codes.tolist() == (4 * rows + 2 * ends + y[rows, j]).tolist()
+        assert got.positives[j] == y[rows, j].sum()
+        assert got.n_predicted[j] == (s[:, j] >= start).sum()
 
 
 @pytest.mark.parametrize("metric", ["f1", "jaccard", "accuracy"])

@@ -3,7 +3,9 @@
 The scores are counted into buckets by their leading bits, positives and negatives apart. The counts
 at the edges of buckets are exact, so the best edge is a floor under the optimum. Inside a bucket no
 threshold can do better than to catch all of its positives and none of its negatives: a ceiling.
-Only buckets whose ceiling reaches the floor are opened and sorted, as a rule a few in a hundred.
+Only buckets whose ceiling reaches the floor are opened. Their rows, as a rule a few in a hundred,
+are taken out and counted into finer buckets by their next bits, and so on until the rows that are
+left are few enough to sort, or lie in buckets of one score only.
 """
 
 from typing import Any, NamedTuple
@@ -11,29 +13,46 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._jit import kernel
 from halfmax._threads import map_blocks, spans
-from halfmax.metrics import Objective
+from halfmax.buckets import (
+    Buckets,
+    Cut,
+    Opened,
+    Step,
+    Whole,
+    Window,
+    bits_of,
+    collect,
+    count_buckets,
+    count_finer,
+    count_others,
+    count_unweighted,
+    ends_of,
+    find_buckets,
+    from_top,
+    keep_buckets,
+    keys_of,
+    least_of,
+    lower_keys,
+    raise_keys,
+    ranks,
+    scores_of,
+    sum_type,
+)
+
+__all__ = ["Rows", "Step", "Whole", "best_step"]
 
 Array = npt.NDArray[Any]
 
-_BUCKET_BITS = 16
+_BUCKET_BITS = 15
 _BLOCK = 1 << 20
 _SORTED_AT_ONCE = 1 << 15
-_BUCKET_SORTED = 1 << 17  # a bucket with more rows than this is cut into finer buckets instead
-_SLACK = 1e-12  # the rounding of weights must not close a bucket
-
-
-class Step(NamedTuple):
-    """A threshold, the counts that it gives, and what it is worth."""
-
-    threshold: float
-    true_positives: float
-    predicted: float
-    worth: float
-
-
-_NOTHING = Step(np.inf, 0, 0, -np.inf)
+_OPENED_SORTED = 1 << 12  # rows of opened buckets; more are cut into finer buckets first
+_SAMPLE = 1 << 12
+_TAIL = 100  # of a sample, one in this many at each end
+_STEEPEST = 1e300
+_ALIKE = 8  # rows of a sample
+_RARE = 0.004  # share of rows; with more, hardly a group of rows has none of them
 
 
 class Rows(NamedTuple):
@@ -42,54 +61,8 @@ class Rows(NamedTuple):
     scores: Array
     truth: Array
     weights: Array
-    tp_above: float = 0
-    predicted_above: float = 0
-
-
-class Whole(NamedTuple):
-    """What does not change with the threshold."""
-
-    objective: Objective
-    positives: float
-    total: float
-
-    def worth(self, tp: Any, predicted: Any) -> Array:
-        """The objective, with 0/0 that counts for nothing below everything else."""
-        values = self.objective(tp, predicted, self.positives, self.total)
-        return np.nan_to_num(values, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
-
-
-@kernel
-def _count_buckets(
-    bits: Array,
-    truth: Array,
-    weights: Array,
-    least: int,
-    shift: int,
-    base: int,
-    counts: Array,
-) -> None:
-    """Count by bucket and class.
-
-    Floats store sign and magnitude, so as integers the negative ones run backwards; `least` minus
-    the value turns them round and makes -0.0 the same as 0.0. `_collect` does likewise. An unsigned
-    flat index spares the test for negative ones, a fifth of the time.
-    """
-    for i in range(bits.size):
-        key = bits[i] if bits[i] >= 0 else least - bits[i]
-        counts[np.uint64(2 * ((key >> shift) - base) + truth[i])] += weights[i]
-
-
-@kernel
-def _collect(bits: Array, least: int, shift: int, base: int, opened: Array, places: Array) -> int:
-    """The places of the rows in opened buckets."""
-    found = 0
-    for i in range(bits.size):
-        key = bits[i] if bits[i] >= 0 else least - bits[i]
-        if opened[np.uint64((key >> shift) - base)]:
-            places[found] = i
-            found += 1
-    return found
+    tp_above: Any = 0
+    predicted_above: Any = 0
 
 
 def best_step(rows: Rows, whole: Whole) -> Step:
@@ -114,51 +87,100 @@ def _ends(scores: Array) -> Array:
 def _search(rows: Rows, whole: Whole, ends: Array) -> Step:
     if len(rows.scores) <= _SORTED_AT_ONCE:
         return _search_sorted(rows, whole)
-    bits = rows.scores.view(np.int32 if rows.scores.dtype == np.float32 else np.int64)
-    low, high = _keys(ends).tolist()
-    resolution = min(
-        _BUCKET_BITS, max(1, len(bits).bit_length() - 4)
-    )  # no more buckets than rows need
+    dtype, cut = rows.scores.dtype, _cut(rows.scores, ends)
+    last = np.array([cut.size])
+    buckets = from_top(_bucket_counts(rows, cut), last, (rows.tp_above, rows.predicted_above))
+    chosen, floor = buckets.choose(whole, -np.inf)
+    if cut.shift == 0:  # every bucket holds one score only
+        return buckets.best(chosen, chosen + cut.base, whole, dtype)
+    single, keys = _single_scores(rows, cut, ends, chosen)
+    found = [buckets.best(single, keys, whole, dtype)]
+    chosen = np.setdiff1d(chosen, single)
+    if len(chosen):
+        share = buckets.inside[chosen[0] : chosen[-1] + 1].sum() / buckets.inside.sum()
+        opened = _open(rows, cut, _window(cut, ends, chosen, share), chosen)
+        found += _search_opened(opened, buckets.take(chosen), whole, floor, dtype)
+    return max(found, key=lambda step: (step.worth, step.threshold))
+
+
+def _cut(scores: Array, ends: Array) -> Cut:
+    """Bits or even buckets, whichever spreads a sample of the scores best.
+
+    Clipping takes a little time: even buckets are not clipped if they do well without.
+    """
+    resolution, least = _resolution(len(scores)), int(least_of(ends.dtype))
+    low, high = keys_of(ends).tolist()
     shift = max(0, (high - low).bit_length() - resolution)
-    cut = (_least(bits), np.int64(shift), np.int64(low >> shift))
-    counts = _bucket_counts(rows, bits, cut, (high >> shift) - (low >> shift) + 1)
-    hits = counts[:, 1]
-    inside = counts.sum(axis=1)
-    tp = rows.tp_above + _from_top(hits)
-    predicted = rows.predicted_above + _from_top(inside)
-    with_hits = np.flatnonzero(hits)[::-1]  # from the top; the edge of any other is no better
-    if not len(with_hits):
-        return _NOTHING
-    edges = whole.worth(tp[with_hits], predicted[with_hits])
-    if shift == 0:  # every bucket holds one score only, so its edge is a threshold
-        best = int(with_hits[np.argmax(edges)])
-        threshold = _score_of(low + best, bits, rows.scores.dtype)
-        return Step(threshold, tp[best].item(), predicted[best].item(), float(edges.max()))
-    ceiling = whole.worth(tp[with_hits], (predicted - inside + hits)[with_hits])
-    floor = edges.max() - _SLACK * max(1.0, abs(edges.max()))
-    opened = np.zeros(len(hits), np.bool_)
-    opened[with_hits[ceiling >= floor]] = True
-    places = _places(bits, cut, opened)
-    bucket = (_keys(rows.scores[places]) >> shift) - cut[2]
-    above = np.stack([tp - hits, predicted - inside], axis=1)
-    return _search_opened(rows, places, bucket, above, whole)
+    bits = Cut((high >> shift) - (low >> shift) + 1, least, shift, low >> shift)
+    if shift == 0:
+        return bits
+    sample = np.sort(scores[:: len(scores) // _SAMPLE + 1])
+    tail = len(sample) // _TAIL
+    cuts = [bits]
+    for start, stop, clipped in ((*ends, False), (sample[tail], sample[-1 - tail], True)):
+        width = float(stop) - float(start)
+        if width > 0 and 0 < (scale := ((1 << resolution) - 1) / width) < _STEEPEST:
+            cuts.append(
+                bits._replace(
+                    size=1 << resolution, even=True, low=float(start), scale=scale, clipped=clipped
+                )
+            )
+    crowding = [_crowding(find_buckets(sample, cut)) * (1.0 + 0.25 * cut.clipped) for cut in cuts]
+    return cuts[int(np.argmin(crowding))]
 
 
-def _search_opened(rows: Rows, places: Array, bucket: Array, above: Array, whole: Whole) -> Step:
-    """Sort what opened buckets hold; cut a bucket that holds too much into finer ones."""
-    crowded = np.bincount(bucket, minlength=len(above)) > _BUCKET_SORTED
+def _crowding(bucket: Array) -> int:
+    """How many pairs of rows share a bucket."""
+    return int((np.unique(bucket, return_counts=True)[1] ** 2).sum())
+
+
+def _search_opened(
+    parts: list[Opened], buckets: Buckets, whole: Whole, floor: float, dtype: np.dtype[Any]
+) -> list[Step]:
+    """The best thresholds of opened buckets; the best of all is among them."""
     found = []
-    in_crowd = np.flatnonzero(crowded[bucket])
-    in_crowd = in_crowd[np.argsort(bucket[in_crowd], kind="stable")]
-    ends = np.flatnonzero(np.diff(bucket[in_crowd])) + 1
-    for crowd in np.split(in_crowd, ends) if len(in_crowd) else ():
-        part = _pick(rows, places[crowd], *above[bucket[crowd[0]]].tolist())
-        found.append(_search(part, whole, _ends(part.scores)))
-    rest = ~crowded[bucket]
-    if rest.any():
-        lift = above[bucket[rest]]
-        found.append(_search_sorted(_pick(rows, places[rest], lift[:, 0], lift[:, 1]), whole))
-    return max(found, key=lambda step: (step.worth, step.threshold), default=_NOTHING)
+    while parts:
+        low, high = ends_of(parts, len(buckets.hits))
+        single = low == high
+        found.append(buckets.best(np.flatnonzero(single), lower_keys(low[single]), whole, dtype))
+        if single.any():
+            others = np.flatnonzero(~single)
+            parts = keep_buckets(parts, others, len(single))
+            buckets, low, high = buckets.take(others), low[others], high[others]
+        if sum(len(rows.keys) for rows in parts) <= _OPENED_SORTED:
+            break
+        parts, buckets, floor = _refine(parts, buckets, (low, high), whole, floor)
+    if parts:
+        rows = Opened(*map(np.concatenate, zip(*parts, strict=True)))
+        above = (part[rows.bucket] for part in buckets.above)
+        scores = scores_of(lower_keys(rows.keys), dtype)
+        found.append(_search_sorted(Rows(scores, rows.truth, rows.weights, *above), whole))
+    return found
+
+
+def _refine(
+    parts: list[Opened], buckets: Buckets, ends: tuple[Array, Array], whole: Whole, floor: float
+) -> tuple[list[Opened], Buckets, float]:
+    """Cut opened buckets into finer ones and open those of them that reach the floor."""
+    low, high = ends
+    span = high - low
+    n_rows = sum(len(rows.keys) for rows in parts)
+    most = max(1 << _resolution(n_rows), 2 * len(span))
+    shift = int(span.max()).bit_length() - 1
+    while shift > 0 and ((span >> (shift - 1)) + 1).sum() <= most:
+        shift -= 1
+    pieces = (span >> shift).astype(np.int64) + 1
+    last = np.cumsum(pieces)
+    first = last - pieces
+    counts = np.zeros(2 * last[-1], sum_type(parts[0].weights))
+    cut = []
+    for rows in parts:
+        bucket = np.empty_like(rows.bucket)
+        count_finer(*rows, low, first, shift, bucket, counts)
+        cut.append(rows._replace(bucket=bucket))
+    finer = from_top(counts.reshape(-1, 2), last, buckets.above)
+    chosen, floor = finer.choose(whole, floor)
+    return keep_buckets(cut, chosen, last[-1]), finer.take(chosen), floor
 
 
 def _search_sorted(rows: Rows, whole: Whole) -> Step:
@@ -197,47 +219,86 @@ def _pick(rows: Rows, places: Array, tp_above: Any, predicted_above: Any) -> Row
     )
 
 
-def _bucket_counts(rows: Rows, bits: Array, cut: tuple[Any, Any, Any], size: int) -> Array:
+def _bucket_counts(rows: Rows, cut: Cut) -> Array:
+    bits = bits_of(rows.scores)
+    unweighted = rows.weights.strides[0] == 0 and rows.weights[0] == 1
+
     def count(part: slice) -> Array:
-        counts = np.zeros(2 * size, rows.weights.dtype)
-        _count_buckets(bits[part], rows.truth[part], rows.weights[part], *cut, counts)
+        counts = np.zeros(2 * cut.size, rows.weights.dtype)
+        inside = rows.scores[part], bits[part], rows.truth[part]
+        if unweighted:
+            count_unweighted(*inside, cut, counts)
+        else:
+            count_buckets(*inside, rows.weights[part], cut, counts)
         return counts
 
-    total = np.zeros(2 * size, np.float64 if rows.weights.dtype.kind == "f" else np.int64)
+    total = np.zeros(2 * cut.size, sum_type(rows.weights))
     for counts in map_blocks(count, _blocks(bits)):
         total += counts
     return total.reshape(-1, 2)
 
 
-def _places(bits: Array, cut: tuple[Any, Any, Any], opened: Array) -> Array:
-    def collect(part: slice) -> Array:
-        places = np.empty(part.stop - part.start + 1, np.int32)
-        found = _collect(bits[part], *cut, opened, places)
-        collected: Array = places[:found] + np.int64(part.start)
-        return collected
+def _single_scores(rows: Rows, cut: Cut, ends: Array, chosen: Array) -> tuple[Array, Array]:
+    """The chosen buckets that hold many rows of one score, and its key.
 
-    return np.concatenate(list(map_blocks(collect, _blocks(bits))))
+    Tied scores need not be taken out. Buckets in which a sample finds many rows, all with the same
+    score, are looked at.
+    """
+    sample = np.sort(rows.scores[:: len(rows.scores) // _SAMPLE + 1])
+    bucket, first, size = np.unique(
+        find_buckets(sample, cut), return_index=True, return_counts=True
+    )
+    alike = (sample[first] == sample[first + size - 1]) & (size >= _ALIKE)
+    alike &= np.isin(bucket, chosen)
+    usual, bucket = sample[first[alike]], bucket[alike]
+    if not len(bucket):
+        return bucket, bucket
+    bits, rank = bits_of(rows.scores), ranks(bucket, cut.size)
+    window = _window(cut, ends, bucket, 1.0)
+
+    def count(part: slice) -> Array:
+        others = np.zeros(len(bucket), np.int64)
+        count_others(rows.scores[part], bits[part], cut, window, rank, usual, others)
+        return others
+
+    single = sum(map_blocks(count, _blocks(bits))) == 0
+    return bucket[single], keys_of(usual[single])
+
+
+def _open(rows: Rows, cut: Cut, window: Window, chosen: Array) -> list[Opened]:
+    """Take out the rows of the chosen buckets."""
+    bits, rank = bits_of(rows.scores), ranks(chosen, cut.size)
+
+    def take_out(part: slice) -> Opened:
+        inside = rows.scores[part], bits[part], rows.truth[part], rows.weights[part]
+        types = np.int64, np.uint8, rows.weights.dtype, np.int32
+        taken = Opened(*(np.empty(part.stop - part.start + 1, kind) for kind in types))
+        found = taken.take(slice(collect(*inside, cut, window, rank, *taken)))
+        return found._replace(keys=raise_keys(found.keys))
+
+    return [part for part in map_blocks(take_out, _blocks(bits)) if len(part.keys)]
+
+
+def _window(cut: Cut, ends: Array, chosen: Array, share: float) -> Window:
+    """Scores between which all of the chosen buckets lie, and not much more."""
+    if not cut.even:
+        edges = (np.array([chosen[0], chosen[-1] + 1]) + cut.base << cut.shift) - [0, 1]
+        low, high = scores_of(np.clip(edges, *keys_of(ends)), ends.dtype)
+        return Window(low, high, share < _RARE)
+    low, high = ends
+    with np.errstate(over="ignore"):  # two buckets more, for rounding, may be too many
+        edges = cut.low + np.array([chosen[0] - 2, chosen[-1] + 3]) / cut.scale
+        if chosen[0] > 0:
+            low = np.nextafter(edges[0].astype(ends.dtype), -np.inf)
+        if chosen[-1] < cut.size - 1:
+            high = np.nextafter(edges[1].astype(ends.dtype), np.inf)
+    return Window(low, high, share < _RARE)
+
+
+def _resolution(n_rows: int) -> int:
+    """The bits of buckets: no more buckets than rows need."""
+    return min(_BUCKET_BITS, max(1, n_rows.bit_length() - 4))
 
 
 def _blocks(rows: Array) -> list[slice]:
     return spans(len(rows), max(_BLOCK, len(rows) // 8 + 1))
-
-
-def _from_top(counts: Array) -> Array:
-    from_top: Array = np.cumsum(counts[::-1])[::-1]
-    return from_top
-
-
-def _least(bits: Array) -> np.int64:
-    return np.int64(np.iinfo(bits.dtype).min)
-
-
-def _keys(scores: Array) -> Array:
-    """Integers in the order of the floats; see `_count_buckets`."""
-    bits: Array = scores.view(np.int32 if scores.dtype == np.float32 else np.int64)
-    return np.where(bits >= 0, bits.astype(np.int64), _least(bits) - bits.astype(np.int64))
-
-
-def _score_of(key: int, bits: Array, dtype: np.dtype[Any]) -> float:
-    value = key if key >= 0 else int(_least(bits)) - key
-    return float(np.array(value, bits.dtype).view(dtype)) + 0.0

@@ -4,132 +4,202 @@ The labels of a row share its metric, so their thresholds cannot be chosen apart
 optimum is out of reach. From the best threshold that all labels share, one label after the other
 moves to its own exact best while the others stay, until none moves: a local optimum, never below
 the shared threshold.
+
+A kernel moves the labels. It knows nothing of the metric: for each row it has a window of values
+around the counts that the row has now, and it stops when a row is about to leave its window. Then
+the windows are filled again, for all rows at once.
 """
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from halfmax import _apply
 from halfmax._inputs import LabelledScores
 from halfmax._jit import kernel
+from halfmax.falling import Falling, fall
 from halfmax.metrics import Objective
-from halfmax.shared import TIE, best_shared, column_of, flat_scores, group_scores, row_of
+from halfmax.shared import TIE, best_shared, group_scores
 
 Array = npt.NDArray[Any]
 _MOST_SWEEPS = 100
-# Where a row may go when one label changes: as it is, one more positive or negative predicted, one
-# positive or negative less. (tp, predicted) of each:
-_MOVES = np.array([(0, 0), (0, 1), (1, 1), (0, -1), (-1, -1)])
+# A window reaches this far from its middle. A large one is filled less often, but costs more; all
+# of them together must stay in the cache.
+_FURTHEST = 32
+_MOST_CELLS = 1 << 20
+_ROUNDING = 1e-12  # of sums, far more than it can be
+
+
+@kernel
+def _look_around(
+    i: int, tp: Array, fp: Array, middle: Array, windows: Array, gains: Array, most: Array
+) -> bool:
+    """Write what a row gains by each change of its predictions; False if its window is left.
+
+    The changes: from now on one more negative or one more positive is predicted; up to now the last
+    one was, a negative or a positive. No positive of any row gains more than `most[0]`.
+    """
+    reach = windows.shape[1] >> 1
+    a, b = tp[i] - middle[i, 0], fp[i] - middle[i, 1]
+    if max(abs(a), abs(b)) >= reach:
+        return False
+    a += reach
+    b += reach
+    here = windows[i, a, b]
+    gains[i, 0] = windows[i, a, b + 1] - here
+    gains[i, 1] = windows[i, a + 1, b] - here
+    gains[i, 2] = here - windows[i, a, b - 1]
+    gains[i, 3] = here - windows[i, a - 1, b]
+    most[0] = max(most[0], gains[i, 1], gains[i, 3])
+    return True
 
 
 @kernel
 def _best_place(
-    rows: Array, scores: Array, positive: Array, n_now: int, near: Array, changes: Array
+    codes: Array, n_now: int, positives: int, gains: Array, most: float, records: Array
 ) -> int:
-    """How many of these falling scores to predict, given what each row's metric would become.
+    """How many of a label's falling scores to predict; the first `n_now` are predicted now.
 
-    `near` holds a row's value at each of `_MOVES`; the first `n_now` rows are predicted now.
+    A negative gains nothing, so the search ends where the positives that are left could not lift
+    the worth to the best. The first of equals within rounding is the highest threshold, and it is a
+    record when it is met: no score above it is worth as much.
     """
     worth, best = 0.0, 0.0
-    for e in range(rows.size):
-        i = rows[e]
-        if e < n_now:
-            worth += near[i, 0] - near[i, 3 + positive[e]]
-        else:
-            worth += near[i, 1 + positive[e]] - near[i, 0]
-        changes[e] = worth
-        if e + 1 == rows.size or scores[e + 1] != scores[e]:
-            best = max(best, worth)
+    n_records, left = 0, positives
+    for e in range(codes.size):
+        code = codes[e]
+        worth += gains[code >> 2, (code & 1) + (2 if e < n_now else 0)]
+        left -= code & 1
+        if code & 2:
+            if worth > best:
+                best = worth
+                records[n_records, 0] = worth
+                records[n_records, 1] = e + 1
+                n_records += 1
+            elif worth + left * most < best - _ROUNDING:
+                break
     if best <= TIE:
         return 0
-    for e in range(rows.size):
-        # The first of equals within rounding is the highest threshold.
-        if changes[e] >= best - TIE and (e + 1 == rows.size or scores[e + 1] != scores[e]):
-            return e + 1
+    for k in range(n_records):
+        if records[k, 0] >= best - TIE:
+            return int(records[k, 1])
     return 0
 
 
-class _RowState:
-    """What each row has predicted and hit, and what its metric would be after any move."""
+@kernel
+def _sweep(
+    place: Array,
+    edges: Array,
+    codes: Array,
+    positives: Array,
+    n_predicted: Array,
+    tp: Array,
+    fp: Array,
+    middle: Array,
+    windows: Array,
+    gains: Array,
+    most: Array,
+    records: Array,
+) -> None:
+    """Move labels, each to its best place, from label `place[0]` on.
 
-    def __init__(self, data: LabelledScores, thresholds: Array, objective: Objective) -> None:
-        predictions = _apply.predict(data.scores, thresholds)
-        hits = data.truth.multiply(predictions).sum(axis=1)
-        self.tp = np.asarray(hits).ravel().astype(np.int64)
-        self.predicted = np.asarray(predictions.sum(axis=1, dtype=np.int64)).ravel()
+    It stops when a row has left its window, when as many labels as there are have stayed in turn
+    (`place[1]`), or after the last label.
+    """
+    n_labels = n_predicted.size
+    inside = True
+    while inside and place[0] < n_labels and place[1] < n_labels:
+        j = place[0]
+        here = codes[edges[j] : edges[j + 1]]
+        now = n_predicted[j]
+        best = _best_place(here, now, positives[j], gains, most[0], records)
+        place[0] += 1
+        place[1] = place[1] + 1 if best == now else 0
+        n_predicted[j] = best
+        step = 1 if best > now else -1
+        for e in range(min(now, best), max(now, best)):
+            i = here[e] >> 2
+            if here[e] & 1:
+                tp[i] += step
+            else:
+                fp[i] += step
+            inside &= _look_around(i, tp, fp, middle, windows, gains, most)
+
+
+@kernel
+def _count_rows(edges: Array, codes: Array, n_predicted: Array, tp: Array, fp: Array) -> None:
+    """Count for each row the positives and the negatives that are predicted."""
+    for j in range(n_predicted.size):
+        for e in range(edges[j], edges[j] + n_predicted[j]):
+            if codes[e] & 1:
+                tp[codes[e] >> 2] += 1
+            else:
+                fp[codes[e] >> 2] += 1
+
+
+@kernel
+def _look_around_all(
+    rows: Array, tp: Array, fp: Array, middle: Array, windows: Array, gains: Array, most: Array
+) -> None:
+    for i in rows:
+        _look_around(i, tp, fp, middle, windows, gains, most)
+
+
+class _RowState:
+    """What each row has predicted, and what its metric would be after any change."""
+
+    def __init__(self, data: LabelledScores, labels: Falling, objective: Objective) -> None:
+        self.tp, self.fp = np.zeros((2, data.n_rows), np.int64)
+        _count_rows(labels.edges, labels.codes, labels.n_predicted, self.tp, self.fp)
         self.positives = np.diff(data.truth.indptr).astype(np.int64)
         self.total = data.n_labels
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
         self.importance = weights / weights.sum()
         self.objective = objective
-        self.near = np.empty((data.n_rows, len(_MOVES)))
-        self.refresh(np.arange(data.n_rows))
+        side = int(np.sqrt(_MOST_CELLS / data.n_rows))
+        self.reach = min(max((side - 1) // 2, 1), _FURTHEST)
+        self.windows = np.empty((data.n_rows, 2 * self.reach + 1, 2 * self.reach + 1))
+        self.gains = np.empty((data.n_rows, 4))
+        self.most = np.zeros(1)
+        self.middle = np.empty((data.n_rows, 2), np.int64)
+        self.refill(np.arange(data.n_rows))
 
-    def refresh(self, rows: Array) -> None:
-        """Look around again after these rows have moved; impossible moves are never asked for."""
-        positives = self.positives[rows, None]
-        tp = np.clip(self.tp[rows, None] + _MOVES[:, 0], 0, positives)
-        most = self.total - positives + tp
-        predicted = np.clip(self.predicted[rows, None] + _MOVES[:, 1], tp, most)
-        value = self.objective(tp, predicted, positives, self.total)
-        self.near[rows] = value * self.importance[rows, None]
+    @property
+    def parts(self) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """What the kernels read and write."""
+        return self.tp, self.fp, self.middle, self.windows, self.gains, self.most
+
+    def refill(self, rows: Array) -> None:
+        """Centre the windows of these rows; counts that cannot be are never looked at."""
+        self.middle[rows, 0], self.middle[rows, 1] = self.tp[rows], self.fp[rows]
+        around = np.arange(-self.reach, self.reach + 1)
+        positives = self.positives[rows, None, None]
+        tp = np.clip(self.tp[rows, None, None] + around[:, None], 0, positives)
+        fp = np.clip(self.fp[rows, None, None] + around, 0, self.total - positives)
+        value = self.objective(tp, tp + fp, positives, self.total)
+        self.windows[rows] = value * self.importance[rows, None, None]
+        _look_around_all(rows, *self.parts)
+
+    def refill_moved(self) -> None:
+        """Centre the windows of rows that have come half of their way, or have left them."""
+        moved = np.maximum(abs(self.tp - self.middle[:, 0]), abs(self.fp - self.middle[:, 1]))
+        self.refill(np.flatnonzero(2 * moved >= self.reach))
 
 
 def ascend(data: LabelledScores, objective: Objective) -> npt.NDArray[np.float64]:
     """One threshold for each label, a local optimum of the mean over rows."""
     shared = best_shared(group_scores(data, "samples"), objective)
-    thresholds = np.full(data.n_labels, shared)
-    rows, scores, positive, edges = _columns(data, shared)
-    state = _RowState(data, thresholds, objective)
-    n_predicted = np.array([_reach(scores[start:end], shared) for start, end in pairwise(edges)])
-    scratch = np.empty(int(np.diff(edges).max(initial=0)))
+    labels = fall(data, shared)
+    state = _RowState(data, labels, objective)
+    fixed = labels.edges, labels.codes, labels.positives
+    records = np.empty((int(np.diff(labels.edges).max(initial=0)), 2))
+    stayed = 0
     for _ in range(_MOST_SWEEPS):
-        moved = False
-        for j in range(data.n_labels):
-            part = slice(edges[j], edges[j + 1])
-            now = n_predicted[j]
-            best = _best_place(rows[part], scores[part], positive[part], now, state.near, scratch)
-            thresholds[j] = scores[part][best - 1] + 0.0 if best else np.inf
-            if best != now:
-                moved = True
-                n_predicted[j] = best
-                _apply_move(state, rows[part], positive[part], now, best)
-        if not moved:
+        place = np.array([0, stayed])
+        while place[0] < data.n_labels and place[1] < data.n_labels:
+            _sweep(place, *fixed, labels.n_predicted, *state.parts, records)
+            state.refill_moved()
+        stayed = place[1]
+        if stayed >= data.n_labels:
             break
-    return thresholds
-
-
-def _apply_move(state: _RowState, rows: Array, positive: Array, now: int, best: int) -> None:
-    sign = 1 if best > now else -1
-    span = slice(min(now, best), max(now, best))
-    touched = rows[span]  # a label has one score a row, so no row comes twice
-    state.predicted[touched] += sign
-    state.tp[touched] += sign * positive[span].astype(np.int64)
-    state.refresh(touched)
-
-
-def _columns(data: LabelledScores, shared: float) -> tuple[Array, Array, Array, Array]:
-    """Rows, scores and positives of each label from high to low, label after label, and the edges.
-
-    Scores below both the shared threshold and the label's lowest positive can never be predicted.
-    """
-    scores, positive = flat_scores(data)
-    known = np.flatnonzero(scores > -np.inf)
-    column = column_of(data, known)
-    lowest = np.full(data.n_labels, shared)
-    hit = positive[known] == 1
-    np.minimum.at(lowest, column[hit], scores[known[hit]])
-    kept = scores[known] >= lowest[column]
-    entry, column = known[kept], column[kept]
-    order = np.lexsort((-scores[entry], column))
-    entry = entry[order]
-    edges = np.searchsorted(column[order], np.arange(data.n_labels + 1))
-    return row_of(data, entry), scores[entry], positive[entry], edges
-
-
-def _reach(falling: Array, threshold: float) -> int:
-    """How many of the falling scores are at or above the threshold."""
-    return int(np.searchsorted(-falling, -threshold, side="right"))
+    return labels.thresholds()

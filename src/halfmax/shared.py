@@ -15,13 +15,15 @@ import numpy.typing as npt
 
 from halfmax._inputs import LabelledScores
 from halfmax._jit import kernel
+from halfmax._threads import map_blocks, spans
 from halfmax.grid import locate_positives
 from halfmax.metrics import Objective
 
 Array = npt.NDArray[Any]
 
 _CHUNK = 1 << 20
-_MOST_CELLS = 1 << 22
+_IN_STEP = 1 << 10  # scores and places that stay in the cache
+_MOST_CELLS = 1 << 21
 _MOST_EDGES = 256
 TIE = 1e-13  # means closer than this are equal: their sums were rounded in different orders
 
@@ -53,30 +55,47 @@ class _Best(NamedTuple):
 
 
 @kernel
-def _bin_scores(
-    scores: Array,
+def _search_in_step(scores: Array, edges: Array, first: Array) -> None:
+    """Find the last of the falling edges above each score, or the first edge.
+
+    The scores search together, which lets the compiler use vector registers.
+    """
+    first[:] = 0
+    length = edges.size
+    while length > 1:
+        half: Any = np.int32(length >> 1)
+        for e in range(scores.size):
+            f = first[e]
+            first[e] = np.int32(f + half) if edges[np.uint32(f + half - 1)] > scores[e] else f
+        length -= half
+
+
+@kernel
+def _find_bins(scores: Array, edges: Array, place: Array) -> None:
+    """Find the first of the falling edges that each score reaches, or the number of edges."""
+    first = np.empty(_IN_STEP, np.int32)
+    for start in range(0, scores.size, _IN_STEP):
+        some = scores[start : start + _IN_STEP]
+        _search_in_step(some, edges, first[: some.size])
+        for e in range(some.size):
+            place[start + e] = first[e] + (edges[first[e]] > some[e])
+
+
+@kernel
+def _count_bins(
+    place: Array,
     group: Array,
     positive: Array,
     weights: Array,
-    edges: Array,
+    n_bins: int,
     tp: Array,
     predicted: Array,
-    place: Array,
 ) -> None:
-    """Count each score into the first of the falling edges that it reaches."""
-    for e in range(scores.size):
-        first, length = 0, edges.size
-        while length > 0:
-            half = length >> 1
-            if edges[first + half] > scores[e]:
-                first += half + 1
-                length -= half + 1
-            else:
-                length = half
-        place[e] = first
-        if first < edges.size:
-            predicted[first, group[e]] += weights[e]
-            tp[first, group[e]] += weights[e] * positive[e]
+    """Count each score into its group and the bin that it lies in; below the last edge is none."""
+    for e in range(place.size):
+        if place[e] < n_bins:
+            predicted[group[e], place[e]] += weights[e]
+            tp[group[e], place[e]] += weights[e] * positive[e]
 
 
 @kernel
@@ -140,18 +159,13 @@ def best_shared(groups: Groups, objective: Objective) -> float:
     edges = _edges(groups)
     if not len(edges):
         return best.threshold
-    tp = np.zeros((len(edges), len(nothing)), groups.weights.dtype)
-    predicted = np.zeros_like(tp)
-    place = np.empty(len(groups.scores), np.int32)
-    scores, group, positive, weights, *_ = groups
-    _bin_scores(scores, group, positive, weights, edges, tp, predicted, place)
-    hits = tp.copy()
-    np.cumsum(tp, axis=0, out=tp)
-    np.cumsum(predicted, axis=0, out=predicted)
+    place = _bins_of(groups.scores, edges)
+    hits, inside = _counts_in_bins(groups, place, len(edges))
+    tp, predicted = np.cumsum(hits, axis=0), np.cumsum(inside, axis=0)
     for b in _open_bins(groups, objective, tp, predicted, hits, best.mean):
         above = (tp[b - 1], predicted[b - 1]) if b else (nothing, nothing)
         entry = np.flatnonzero(place == b)
-        entry = entry[np.argsort(-scores[entry])]
+        entry = entry[np.argsort(-groups.scores[entry])]
         best = _sweep(groups.take(entry), objective, above, best)
     return best.threshold
 
@@ -159,9 +173,28 @@ def best_shared(groups: Groups, objective: Objective) -> float:
 def _edges(groups: Groups) -> Array:
     """Some of the positives' distinct scores, from high to low, the lowest among them."""
     falling: Array = np.unique(groups.scores[groups.positive == 1])[::-1]
+    falling = falling[falling > -np.inf]
     most = min(max(_MOST_CELLS // len(groups.positives), 8), _MOST_EDGES, len(falling))
     chosen: Array = falling[np.linspace(0, len(falling) - 1, most).astype(np.int64)]
     return chosen
+
+
+def _bins_of(scores: Array, edges: Array) -> Array:
+    """For each score the first of the falling edges that it reaches, or the number of edges."""
+    place = np.empty(len(scores), np.int16)
+    blocks = spans(len(scores), _CHUNK)
+    for _ in map_blocks(lambda part: _find_bins(scores[part], edges, place[part]), blocks):
+        pass
+    return place
+
+
+def _counts_in_bins(groups: Groups, place: Array, n_bins: int) -> tuple[Array, Array]:
+    """Positives and scores between edges, bins x groups."""
+    tp = np.zeros((len(groups.positives), n_bins), groups.weights.dtype)
+    predicted = np.zeros_like(tp)  # a group's bins lie together, as its scores often do
+    entries = groups.group, groups.positive, groups.weights
+    _count_bins(place, *entries, n_bins, tp, predicted)
+    return np.ascontiguousarray(tp.T), np.ascontiguousarray(predicted.T)
 
 
 def _open_bins(
@@ -172,8 +205,11 @@ def _open_bins(
     if np.isnan(objective.zero_division):
         return list(bins)  # groups come and go with their NaN, so a mean has no simple ceiling
     floor = max(floor, *(_mean(groups, objective, tp[b], predicted[b]) for b in bins))
-    before = np.concatenate([np.zeros_like(predicted[:1]), predicted[:-1]])
-    ceiling = [_mean(groups, objective, tp[b], before[b] + hits[b]) for b in bins]
+    without = np.zeros_like(predicted[0])
+    ceiling = [
+        _mean(groups, objective, tp[b], hits[b] + (predicted[b - 1] if b else without))
+        for b in bins
+    ]
     return [b for b in bins if ceiling[b] >= floor - TIE]
 
 
@@ -208,16 +244,13 @@ def _sweep(groups: Groups, objective: Objective, above: tuple[Array, Array], bes
 
 
 def group_scores(data: LabelledScores, average: str) -> Groups:
-    """The scores that could matter, those not below the lowest positive's, with their groups."""
+    """The scores with their groups: the rows of a samples average, the labels of a macro one."""
     scores, positive = flat_scores(data)
-    lowest = np.min(scores, where=(positive == 1) & (scores > -np.inf), initial=np.inf)
-    entry = np.flatnonzero(scores >= lowest)
-    scores, positive = scores[entry], positive[entry]
-    units = np.broadcast_to(np.int64(1), len(entry))
+    units = np.broadcast_to(np.int64(1), len(scores))
     if average == "samples":
         return Groups(
             scores,
-            row_of(data, entry),
+            _rows(data),
             positive,
             weights=units,
             positives=np.diff(data.truth.indptr),
@@ -229,9 +262,9 @@ def group_scores(data: LabelledScores, average: str) -> Groups:
         per_positive = np.repeat(data.weights, np.diff(data.truth.indptr))
     return Groups(
         scores,
-        column_of(data, entry),
+        _columns(data),
         positive,
-        weights=units if data.weights is None else data.weights[row_of(data, entry)],
+        weights=units if data.weights is None else data.weights[_rows(data)],
         positives=np.bincount(data.truth.indices, per_positive, minlength=data.n_labels),
         total=np.full(data.n_labels, data.total),
         importance=np.ones(data.n_labels),
@@ -255,9 +288,17 @@ def row_of(data: LabelledScores, entry: Array) -> Array:
     return np.searchsorted(data.scores.indptr, entry, side="right") - 1
 
 
-def column_of(data: LabelledScores, entry: Array) -> Array:
-    """The label of each place in the line of `flat_scores`."""
+def _rows(data: LabelledScores) -> Array:
+    """The row of each score in the line of `flat_scores`."""
+    rows = np.arange(data.n_rows, dtype=np.int32)
     if isinstance(data.scores, np.ndarray):
-        return entry % data.n_labels
-    column: Array = data.scores.indices[entry]
-    return column
+        return np.repeat(rows, data.n_labels)
+    return np.repeat(rows, np.diff(data.scores.indptr))
+
+
+def _columns(data: LabelledScores) -> Array:
+    """The label of each score in the line of `flat_scores`."""
+    if isinstance(data.scores, np.ndarray):
+        return np.tile(np.arange(data.n_labels, dtype=np.int32), data.n_rows)
+    columns: Array = data.scores.indices
+    return columns
