@@ -3,6 +3,7 @@
 Twins in floats are sums of positive terms, so that they lose nothing to cancellation.
 """
 
+import struct
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise, product
@@ -791,3 +792,34 @@ def dealt(truth: Any, shares: Any) -> list[int]:
         if i not in part_of:
             part_of[i] = roomiest(list(rows))
     return [part_of[i] for i in rows]
+
+
+# Keys of rows: hashes of 64 bits, added up so that no order matters.
+
+_WRAP = 1 << 64
+
+
+def mixed(number: int) -> int:
+    """The finaliser of splitmix64."""
+    number = (number + 0x9E3779B97F4A7C15) % _WRAP
+    number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 % _WRAP
+    number = (number ^ (number >> 27)) * 0x94D049BB133111EB % _WRAP
+    return number ^ (number >> 31)
+
+
+def bits(number: float) -> int:
+    """The 64 bits of a float; those of 0.0 for -0.0."""
+    return int.from_bytes(struct.pack("<d", float(number) + 0.0), "little")
+
+
+def keys_of_scores(s: Any, steps: list[list[float]], columns: list[int]) -> list[tuple[int, int]]:
+    """For each row sums of hashes: of labels' keys and steps, and of labels' keys and scores."""
+    keys = []
+    for row in np.asarray(s, np.float64):
+        entries = [(x, *of) for x, *of in zip(row, steps, columns, strict=True) if x != -inf]
+        by_step = sum(
+            mixed((key + sum(bool(t > x) for t in own)) % _WRAP) for x, own, key in entries
+        )
+        by_value = sum(mixed((key + bits(x)) % _WRAP) for x, _, key in entries)
+        keys.append((by_step % _WRAP, by_value % _WRAP))
+    return keys

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 from strategies import compiled
+from test_real_scores import real  # noqa: F401
 
 import halfmax as hm
+from halfmax import assessing_labels, curse_warning, redrawing
 
 
 def warned(*data, **options):
@@ -151,14 +153,75 @@ def test_the_remedy_does_not_warn(seed, average):
     assert not warned(y, s, guard="auto", average=average)
 
 
-def test_the_remedy_of_one_classifier_does_not_warn():
+def test_the_remedy_of_one_classifier_does_not_warn_of_the_same():
     y, s = rare_noise(m=1, base=0.006)
     assert warned(y[:, 0], s[:, 0])
-    assert not warned(y[:, 0], s[:, 0], guard="auto")
+    assert "predict nothing at all" in nothing_said(y[:, 0], s[:, 0], guard="auto")
 
 
-def test_never_does_not_warn_as_it_predicts_none_of_them():
-    assert not warned(*rare_noise(), guard="never")
+# Nothing is predicted.
+
+
+def nothing_said(*data, **options):
+    """The one message that nothing is predicted."""
+    (warning,) = warned(*data, **options)
+    assert warning.category is hm.HalfmaxWarning
+    text = str(warning.message)
+    assert text.startswith("these thresholds predict nothing at all, though there are positives: ")
+    return text
+
+
+@pytest.mark.parametrize("average", ["macro", "micro", "samples"])
+def test_never_says_when_it_drops_every_label(average):
+    text = nothing_said(*rare_noise(), guard="never", average=average)
+    assert "guard='never' drops labels" in text
+    assert "use more rows or guard='auto'" in text
+    assert "diagnose()" in text
+
+
+def test_never_says_so_of_a_small_set_of_seven_labels():
+    rng = np.random.default_rng(3)
+    y = (rng.random((48, 7)) < 0.15).astype(int)
+    s = rng.random(y.shape)
+    assert hm.tune(y, s).score > 0
+    nothing_said(y, s, guard="never")
+    nothing_said(y, s, guard="never", sample_weight=np.ones(48))
+    assert "guard='never'" in nothing_said(y, s, guard="never", metric="accuracy")
+
+
+def test_never_is_silent_while_one_label_is_left():
+    y, s = rare_noise()
+    good, told = healthy(m=1)
+    assert not warned(np.hstack([y, good]), np.hstack([s, told]), guard="never")
+
+
+@pytest.mark.parametrize("guard", [None, "auto", "calibrated", "smooth", "never"])
+@pytest.mark.parametrize("one", [True, False])
+def test_positives_that_no_threshold_reaches_are_warned_of(guard, one):
+    y, s = rare_noise()
+    s[y == 1] = -np.inf
+    y, s = (y[:, 0], s[:, 0]) if one else (y, s)
+    text = nothing_said(y, s, guard=guard)
+    if guard not in ("auto", "never"):
+        assert "no positive has a score above -inf" in text
+
+
+def test_metrics_for_which_nothing_is_best_are_not_warned_of():
+    y, s = rare_noise()
+    for guard in (None, "auto", "smooth"):
+        assert not hm.tune(y, s, metric="accuracy", guard=guard).predicted.any()
+        assert not warned(y, s, metric="accuracy", guard=guard)
+
+
+def test_labels_without_positives_may_be_predicted_nowhere():
+    y, s = rare_noise()
+    assert not warned(0 * y, s, guard="never")
+
+
+def test_floors_that_forbid_everything_are_warned_of_once():
+    y, s = rare_noise()
+    (warning,) = warned(y[:, 0], s[:, 0], min_precision=1.0)
+    assert "no threshold satisfies" in str(warning.message)
 
 
 def test_other_guards_are_warned_of_floods_but_not_of_optimism():
@@ -181,16 +244,49 @@ def test_labels_without_any_positive_or_negative_do_not_warn(empty):
         assert not warned(y[:, 0], s[:, 0], zero_division=zero_division)
 
 
-def test_scores_that_are_never_predicted_do_not_warn():
+def test_scores_that_are_never_predicted_say_so():
     y, _ = rare_noise()
-    assert not warned(y, np.full(y.shape, -np.inf))
+    nothing_said(y, np.full(y.shape, -np.inf))
 
 
 # What it costs: the expected score.
 
 
 def expected_in(text):
-    return float(re.search(r"about (\d\.\d+)", text)[1])
+    return float(re.search(r"at most about (\d\.\d+)", text)[1])
+
+
+@pytest.mark.parametrize("zero_division", [0.0, 0.5, np.nan])
+@pytest.mark.parametrize("positives", [2, 8, 14, 30])
+def test_it_says_what_assess_would_without_the_bootstrap(monkeypatch, positives, zero_division):
+    monkeypatch.setattr(curse_warning, "_TOO_MUCH", 0.05)
+    rng = np.random.default_rng(positives)
+    y = (rng.random((1000, 40)) < positives / 1000).astype(int)
+    y[:, :5] = rng.random((1000, 5)) < 0.1
+    y[:, 5] = 0
+    s = rng.normal(size=y.shape)
+    said = text_of(y, s, zero_division=zero_division)
+    assessed = hm.assess(y, s, n_resamples=50, zero_division=zero_division)
+    assert expected_in(said) >= assessed.expected_score - 0.0005
+    assert "labels with fewer than 40 positives are corrected for luck here; assess()" in said
+
+    def without_optimism(*what):
+        found = redrawing.redraw(*what)
+        return found._replace(optimism=0 * found.optimism)
+
+    monkeypatch.setattr(assessing_labels, "redraw", without_optimism)
+    alike = hm.assess(y, s, n_resamples=2, zero_division=zero_division)
+    assert f"{alike.expected_score:.3f}" == f"{expected_in(said):.3f}"
+
+
+@compiled
+def test_real_labels_are_promised_at_most_that(real):  # noqa: F811
+    _, splits = real
+    said = warned(*splits["tune"])
+    assessed = hm.assess(*splits["tune"], n_resamples=50)
+    if said and "at most about" in str(said[0].message):
+        quick = expected_in(str(said[0].message))
+        assert assessed.expected_score <= quick + 0.0005 < 1.1 * assessed.expected_score
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -155,6 +155,7 @@ def test_labels_without_positives_are_not_predicted_where_nothing_is_known(guard
 # What must not matter.
 
 
+@pytest.mark.filterwarnings("ignore:these thresholds predict nothing")
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
 @pytest.mark.parametrize("guard", GUARDS)
 def test_what_must_not_matter_does_not(monkeypatch, guard, average):
@@ -215,6 +216,7 @@ def predicted_before_a_change(guard):
     return y, s, hm.tune(y, s, guard=guard).predict(s)
 
 
+@pytest.mark.filterwarnings("ignore:these thresholds predict nothing")
 @pytest.mark.parametrize("change", [logit, np.square, np.exp], ids=["logit", "square", "exp"])
 @pytest.mark.parametrize("guard", GUARDS)
 def test_predictions_follow_a_monotone_change_but_for_scores_beside_an_edge(guard, change):
@@ -291,6 +293,7 @@ def test_the_common_cut_is_that_of_labels_with_positives():
 # Weights.
 
 
+@pytest.mark.filterwarnings("ignore:these thresholds predict nothing")
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
 @pytest.mark.parametrize("guard", CALIBRATING)
 @pytest.mark.parametrize("kind", uneven_weights(1))
@@ -307,6 +310,7 @@ def test_uneven_weights_give_thresholds_and_their_scale_does_not_matter(kind, gu
     assert_array_equal(kept.thresholds, t.thresholds)
 
 
+@pytest.mark.filterwarnings("ignore:these thresholds predict nothing")
 @pytest.mark.parametrize("kind", uneven_weights(1))
 def test_uneven_weights_of_one_classifier(kind):
     y, s = (part[:, 0] for part in draw(4, n=300, n_labels=1, base=0.2))
@@ -346,6 +350,7 @@ def as_metric():
     return hm.Metric("F", lambda tp, fp, fn, _: 2 * tp / (2 * tp + fp + fn))
 
 
+@pytest.mark.filterwarnings("ignore:these thresholds predict nothing")
 @pytest.mark.parametrize("guard", GUARDS)
 def test_f1_by_another_name_gives_the_same_thresholds(guard):
     y, s = draw(4, n=100, n_labels=8)

@@ -43,9 +43,13 @@ def assess(
         How often the rows are drawn again. What is not judged on a staircase, see the notes, is
         tuned anew for each and stops at 40, with a guard at 20.
     level : float
-        The share of intervals that shall hold the truth, above 0 and below 1.
+        The share of intervals that shall hold the truth, above 0 and below 1. The truth is the
+        score on endless new data; the score of a new set of limited size scatters more.
     seed : int
-        The same seed gives the same answer, whatever the number of threads.
+        The same seed gives the same answer, whatever the number of threads and the order of rows
+        and columns. Random numbers follow from what rows and labels hold, not from their places.
+        One exception: thresholds per label for ``average="samples"`` are a local optimum that
+        `tune` finds label by label, so it may change with the order of the columns.
     sample_weight : 1-D, optional
         One weight for each row, in tuning and in every score. Rows of weight 0 change nothing.
     guard : None or str
@@ -62,9 +66,11 @@ def assess(
     Notes
     -----
     Labels with few positives are judged by leaving each positive out, labels with many by the
-    Poisson bootstrap; `average="samples"`, shared thresholds, weights and guards by ten-fold
-    cross-fitting: each tenth of the rows is predicted with thresholds tuned without it. A guard
-    does not seek the best score here, so with one `optimism` can be below 0. Rows are taken to be
+    Poisson bootstrap; weighted rows are first counted as the number of rows that they are worth.
+    For `average="samples"` and shared thresholds ten-fold cross-fitting takes the place of leaving
+    positives out: each tenth of the rows is predicted with thresholds tuned without it. Guards are
+    judged by cross-fitting alone. A guard does not seek the best score here, so with one
+    `optimism` can be below 0. Rows are taken to be
     independent draws of one source, as new rows will be. Tested most for F-beta and
     Jaccard; other metrics of rare labels are judged more roughly. Thresholds tried are scores of
     positives, so for a classifier that hardly errs the threshold's interval is that of the lowest

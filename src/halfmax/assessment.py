@@ -33,13 +33,20 @@ class Case(NamedTuple):
     progress: Any
     stairs: Staircase | None = None  # of all rows, where `data` holds only some of them
 
+    def without_idle_rows(self) -> "Case":
+        """Without rows of weight zero, which must not take part in anything."""
+        weights = self.data.weights
+        if weights is None or weights.all():
+            return self
+        return self._replace(data=self.data.of_rows(np.flatnonzero(weights)))
+
     @property
     def tails(self) -> tuple[float, float]:
         return (1.0 - self.level) / 2.0, (1.0 + self.level) / 2.0
 
     @property
     def counts(self) -> tuple[Array, ...]:
-        """True positives, predicted, positives and total of each label."""
+        """True positives, predicted, positives and total of each label, of rows without weights."""
         tuned = self.tuned
         precision = np.nan_to_num(tuned.precision)
         hits = np.where(tuned.predicted > 0, np.rint(precision * tuned.predicted), 0)
@@ -70,13 +77,15 @@ class Assessment(Shown):
     score, optimism : float
         The score on the data tuned on, and by how much that is too high.
     score_interval : (float, float)
-        Where the score on new data lies, as far as these data can tell.
+        Where the score on endless new data lies, as far as these data can tell. It is no interval
+        for the score of one new set, a test split for example: that scatters more, because its own
+        rows are drawn by chance too.
     threshold_interval : (float, float) or (ndarray, ndarray)
         Where the best threshold lies; two arrays, low and high ends, if labels have thresholds of
         their own. ``+inf`` says that predicting nobody may be best.
     resampled_scores : ndarray (n_resamples,)
-        A picture of what is known of the score on new data. For one classifier without weights or
-        a guard they are the bootstrap's scores, moved to `expected_score` and its standard error;
+        A picture of what is known of the score on endless new data. For one classifier without a
+        guard they are the bootstrap's scores, moved to `expected_score` and its standard error;
         otherwise, quantiles of the normal law of its log-odds, from which `score_interval` always
         comes.
     label_scores, label_expected_scores : ndarray (m,)
@@ -87,7 +96,7 @@ class Assessment(Shown):
     thresholds : Thresholds
         The thresholds assessed.
     level : float
-        The share of intervals that hold the truth.
+        The share of intervals that hold the truth, the score on endless new data.
     """
 
     expected_score: float
@@ -146,7 +155,7 @@ class Assessment(Shown):
         return (
             f"Assessment: {average}{tuned.metric} = {self.score:.4f} here, "
             f"{self.expected_score:.4f} expected on new data "
-            f"({100 * self.level:g} % interval {low:.4f} to {high:.4f})"
+            f"({100 * self.level:g} % interval {low:.4f} to {high:.4f}, for endless new data)"
         )
 
     def _plain_table(self) -> Table:

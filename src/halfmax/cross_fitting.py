@@ -1,9 +1,9 @@
 """Thresholds that belong to no single staircase, assessed on rows that they have not seen.
 
-Shared by all labels, tuned for the mean over rows, weighted or guarded, thresholds are found by
-sweeps of their own and no staircase can tell what they would have been. So they are tuned anew:
-without each tenth of the rows, which they then predict, and on replicates of the rows, for their
-intervals.
+Shared by all labels, tuned for the mean over rows, guarded or kept above floors, thresholds are
+found by sweeps of their own and no staircase can tell what they would have been. So they are tuned
+anew: without each tenth of the rows, which they then predict, and on replicates of the rows, which
+give their intervals and, without a guard, how much the tuned score flatters.
 """
 
 from collections.abc import Callable
@@ -13,13 +13,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
-from halfmax import _apply, choosing, error_bars, leave_one_out, tuning
+from halfmax import _apply, assessing_labels, choosing, error_bars, leave_one_out, tuning
 from halfmax._inputs import LabelledScores
 from halfmax._progress import Progress
 from halfmax._threads import map_blocks
 from halfmax.assessment import Case, Judgement
-from halfmax.metrics import LinearFractional, Metric, Objective, confusion
+from halfmax.dealing import ranks_of_rows
+from halfmax.metrics import Metric, Objective, confusion
 from halfmax.scoring import label_counts, mean_of_known, row_counts, score
+from halfmax.weighing import Units
 
 Array = npt.NDArray[Any]
 Tuning = Callable[[LabelledScores], Array]  # data in, thresholds out
@@ -61,9 +63,19 @@ class _Unseen(NamedTuple):
         return tp, tp + fp, tp + fn, tp + fp + fn + tn
 
 
+class _Again(NamedTuple):
+    """Thresholds of replicates x labels, and by how much each replicate flatters them.
+
+    The last column of `flattery` is the averaged score, those before it are the labels.
+    """
+
+    thresholds: Array
+    flattery: Array
+
+
 def judge(case: Case) -> Judgement:
     """Assess thresholds that are tuned together."""
-    case = _of_rows_that_weigh(case)
+    case = case.without_idle_rows()
     most = _MOST_REPLICATES if case.guard is None else _MOST_GUARDED
     folds, replicates = min(_FOLDS, case.data.n_rows), min(case.n_resamples, most)
 
@@ -71,69 +83,91 @@ def judge(case: Case) -> Judgement:
         how = case.average, case.per_label, case.objective, case.guard
         return tuning.choose_with(data, *how).thresholds
 
-    fold = _deal(case, folds)
+    ranks = ranks_of_rows(case.data)
+    fold = _deal(case, folds)[ranks]
     with Progress(case.progress, "tuning again", folds + replicates) as told:
         without = _tuned_without(case.data, fold, tuned, told)
-        thresholds = _retuned(case, replicates, tuned, told)
+        again = _retuned(case, replicates, ranks, tuned, told)
     unseen = _Unseen.of(case.data, _predict_apart(case.data, fold, without))
-    objective = _of_counts_in_rows(case.objective, unseen.unit)
+    objective = Units(unseen.unit, unseen.unit).objective(case.objective)
     of_label = objective(*unseen.counts)
     if _adds_hits(case.data, case.average, case.per_label, case.objective.metric):
         by_hit = _by_hit(case.data, fold, without, case.objective.metric)
         of_label = np.where(case.tuned.support > 0, by_hit, of_label)
-    ends = np.quantile(thresholds, case.tails, axis=0, method="inverted_cdf")
-    found = _with_errors(case, unseen, objective, of_label, ends)
-    if case.guard is None and not case.objective.floors:  # what is best cannot do better elsewhere
-        found = found._replace(expected=min(found.expected, case.tuned.score))
-    return found
+    ends = np.quantile(again.thresholds, case.tails, axis=0, method="inverted_cdf")
+    return _with_errors(case, unseen, objective, of_label, ends, again if _is_best(case) else None)
+
+
+def _is_best(case: Case) -> bool:
+    """Whether thresholds are the best on the data, so that nothing does better elsewhere."""
+    return case.guard is None and not case.objective.floors
+
+
+def _less_flattery(case: Case, cross_fitted: Array, again: _Again) -> tuple[Array, Array]:
+    """What labels and the whole reach, and how unsure that is, if replicates have a say.
+
+    Cross-fitting is right on average, but for many positives it varies more than the score itself:
+    there, what is expected is the tuned score without the flattery that the bootstrap sees.
+    """
+    flattery = assessing_labels.UNSEEN * np.nan_to_num(again.flattery).mean(axis=0)
+    part = _part_of_bootstrap(case)
+    tuned = np.append(case.tuned.label_scores, case.tuned.score)
+    mixed = np.where(part > 0.0, part * (tuned - flattery), 0.0)
+    mixed += np.where(part < 1.0, (1.0 - part) * cross_fitted, 0.0)
+    mixed[-1] = min(mixed[-1], case.tuned.score)
+    return mixed, part * assessing_labels.UNSURE * np.maximum(flattery, 0.0)
+
+
+def _part_of_bootstrap(case: Case) -> Array:
+    """For each label and for the whole: how much of the estimate should be the bootstrap's.
+
+    A threshold that labels share is tuned on all of their positives.
+    """
+    positives = case.tuned.support / Units.of(case.data).positive
+    if case.tuned.shared:
+        every = leave_one_out.part_of_bootstrap(positives.sum())
+        return np.full(len(positives) + 1, every)
+    part = leave_one_out.part_of_bootstrap(positives)
+    return np.append(part, (part * positives).sum() / max(positives.sum(), 1e-300))
 
 
 def judge_elsewhere(case: Case) -> Judgement:
     """Judge thresholds by rows that they were not tuned on; these say nothing of better ones."""
-    case = _of_rows_that_weigh(case)
+    case = case.without_idle_rows()
     limits = case.tuned.thresholds
     one_fold = np.zeros(case.data.n_rows, np.int64)
     unseen = _Unseen.of(case.data, _predict_apart(case.data, one_fold, limits[None]))
-    objective = _of_counts_in_rows(case.objective, unseen.unit)
+    objective = Units(unseen.unit, unseen.unit).objective(case.objective)
     ends = np.array([limits, limits])
     return _with_errors(case, unseen, objective, objective(*unseen.counts), ends)
 
 
 def _with_errors(
-    case: Case, unseen: _Unseen, objective: Objective, of_label: Array, ends: Array
+    case: Case,
+    unseen: _Unseen,
+    objective: Objective,
+    of_label: Array,
+    ends: Array,
+    again: _Again | None = None,
 ) -> Judgement:
     """The expected score of the whole, how sure that is, and the same for each label."""
     expected, variance = _whole(case, unseen, objective, of_label)
+    unsure = np.zeros(len(of_label) + 1)
+    if again is not None:
+        mixed, unsure = _less_flattery(case, np.append(of_label, expected), again)
+        of_label, expected = mixed[:-1], float(mixed[-1])
     bounded = error_bars.is_bounded(of_label, np.array(expected))
-    bars = _label_bars(unseen, objective, of_label, bounded)
-    whole = bars if case.data.is_binary else error_bars.estimate(expected, variance, bounded)
+    bars = _label_bars(unseen, objective, of_label, bounded).less_sure_by(unsure[:-1])
+    whole = error_bars.estimate(expected, variance, bounded).less_sure_by(unsure[-1])
     steady = special.ndtri((np.arange(case.n_resamples) + 0.5) / case.n_resamples)
+    whole = bars if case.data.is_binary else whole
     return Judgement(expected, whole, steady, of_label, bars, *ends)
 
 
-def _of_rows_that_weigh(case: Case) -> Case:
-    """Without rows of weight zero, which must not take places in folds."""
-    weights = case.data.weights
-    if weights is None or weights.all():
-        return case
-    return case._replace(data=case.data.of_rows(np.flatnonzero(weights)))
-
-
 def _deal(case: Case, folds: int) -> Array:
+    """The fold of each row, by its rank."""
     stream = np.random.SeedSequence(case.seed, spawn_key=(0,))
     return np.random.default_rng(stream).permutation(case.data.n_rows) % folds
-
-
-def _of_counts_in_rows(objective: Objective, unit: float) -> Objective:
-    """What is judged; a metric that is no ratio may depend on how weights were given."""
-    metric = objective.metric
-
-    def of_rows(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
-        return objective.metric(unit * tp, unit * fp, unit * fn, unit * tn, np.nan)
-
-    if unit != 1.0 and not isinstance(metric, LinearFractional):
-        metric = Metric(metric.name, of_rows)
-    return Objective(metric, objective.zero_division)
 
 
 def score_unseen(
@@ -214,12 +248,8 @@ def _label_bars(
     bars = error_bars.estimate_from_counts(objective, counts, of_label, bounded)
     if unseen.weights is None:
         return bars
-    squared = label_counts(unseen.truth, unseen.predictions, unseen.weights**2)
-    slopes = np.array(error_bars.influence(objective, counts))
-    more = ((np.array(squared) - np.array(unseen.four)) * slopes**2).sum(axis=0)
-    apart = error_bars.variance(objective, counts)
-    ratio = 1.0 + np.divide(more, apart, out=np.zeros_like(apart), where=apart > 0)
-    return bars._replace(error=bars.error * np.sqrt(np.maximum(ratio, 0.0)))
+    squares = np.array(label_counts(unseen.truth, unseen.predictions, unseen.weights**2))
+    return bars._replace(error=bars.error * np.sqrt(error_bars.uneven(objective, counts, squares)))
 
 
 def _tuned_without(
@@ -253,22 +283,62 @@ def _predict_apart(data: LabelledScores, fold: Array, thresholds: Array) -> Any:
     return sparse.csr_array(sparse.vstack(parts, format="csr")[order])
 
 
-def _retuned(case: Case, replicates: int, tuned: Tuning, told: Progress) -> Array:
-    """Thresholds of replicates x labels, each tuned on rows drawn again."""
+def _retuned(case: Case, replicates: int, ranks: Array, tuned: Tuning, told: Progress) -> _Again:
+    """Thresholds tuned on rows drawn again, so many times."""
     data = case.data
+    here = _predictions(data, case.tuned.thresholds)
 
-    def tuned_again(number: int) -> Array:
+    def tuned_again(number: int) -> tuple[Array, Array]:
         stream = np.random.SeedSequence(case.seed, spawn_key=(1, number))
-        times = np.random.default_rng(stream).poisson(1.0, data.n_rows)
+        times = np.random.default_rng(stream).poisson(1.0, data.n_rows)[ranks]
         if not times.any():
-            return np.full(data.n_labels, np.inf)
-        return tuned(_drawn(data, times, as_rows=case.guard is not None))
+            return np.full(data.n_labels, np.inf), np.zeros(data.n_labels + 1)
+        thresholds = tuned(_drawn(data, times, as_rows=case.guard is not None))
+        if not _is_best(case):
+            return thresholds, np.zeros(data.n_labels + 1)
+        there = _predictions(data, thresholds)
+        return thresholds, _gain(case, there, times) - _gain(case, here, times)
 
     found = []
-    for thresholds in map_blocks(tuned_again, range(replicates)):
-        found.append(thresholds)
+    for pair in map_blocks(tuned_again, range(replicates)):
+        found.append(pair)
         told.advance(1)
-    return np.array(found)
+    return _Again(*map(np.array, zip(*found, strict=True)))
+
+
+def _gain(case: Case, predictions: Any, times: Array) -> Array:
+    """By how much predictions score higher on a replicate than on the data.
+
+    Those of the tuned thresholds do so by chance alone: they are subtracted, which leaves a tenth
+    of the noise.
+    """
+    weights = case.data.weights
+    drawn = times.astype(np.float64) if weights is None else times * weights
+    on_drawn, on_data = (_reached(case, predictions, each) for each in (drawn, weights))
+    return on_drawn - on_data
+
+
+def _reached(case: Case, predictions: Any, weights: Array | None) -> Array:
+    """The score of each label, and then the averaged score."""
+    truth = case.data.truth
+    if case.data.is_binary:
+        truth = sparse.csr_array(truth[:, None])
+    metric, zero_division = case.objective.metric, case.objective.zero_division
+    counts = label_counts(truth, predictions, weights)
+    labels = metric(*counts, zero_division=zero_division)
+    whole = mean_of_known(labels)
+    if case.average == "micro":
+        tp, fp, fn, tn = (part.sum() for part in counts)
+        whole = float(metric(tp, fp, fn, tn, zero_division))
+    elif case.average == "samples" and not case.data.is_binary:
+        rows = metric(*row_counts(truth, predictions), zero_division=zero_division)
+        whole = mean_of_known(rows, weights)
+    return np.append(labels, whole)
+
+
+def _predictions(data: LabelledScores, thresholds: Array) -> Any:
+    found = _apply.predict(data.scores, thresholds)
+    return sparse.csr_array(found[:, None] if data.is_binary else found, dtype=np.float64)
 
 
 def _drawn(data: LabelledScores, times: Array, as_rows: bool) -> LabelledScores:

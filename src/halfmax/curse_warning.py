@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._errors import OptimismWarning, spell_out
+from halfmax import leave_one_out
+from halfmax._errors import HalfmaxWarning, OptimismWarning, spell_out
 from halfmax._options import Guard
 from halfmax.choosing import Choice
+from halfmax.dealing import keys_of_labels
 from halfmax.label_health import floods
-from halfmax.leave_one_out import MANY, of_each_label
+from halfmax.leave_one_out import PLENTY, of_each_label
 from halfmax.metrics import Objective
 from halfmax.scoring import mean_of_known
 from halfmax.staircase import Staircase
@@ -22,6 +24,21 @@ Array = npt.NDArray[Any]
 _TELLING = 20  # rows; fewer may be what they are by chance
 _TOO_MUCH = 0.2  # of the score
 _SAMPLE = 1 << 12  # labels; enough to know their mean
+_NOTHING = {  # guard: why nothing is predicted, and what to do
+    "never": (
+        "guard='never' drops labels that flood or that are not shown to be better than predicting "
+        "everyone, and here it drops all of them",
+        "use more rows or guard='auto'; diagnose() says more",
+    ),
+    "auto": (
+        "with so few rows or positives guard='auto' finds no threshold that will not flood",
+        "use more rows, or guard='smooth', which may flood; diagnose() says more",
+    ),
+    None: (
+        "no positive has a score above -inf",
+        "check that y_true and y_score belong together, and what the classifier scores",
+    ),
+}
 
 
 def warn_of_curse(
@@ -46,6 +63,26 @@ def warn_of_curse(
     if not news:
         return
     warnings.warn(f"{'; '.join(news)}. {_remedy(tuned, objective)}", OptimismWarning, stacklevel=4)
+
+
+def warn_of_nothing(
+    objective: Objective, choice: Choice, tuned: Thresholds, guard: Guard | None, n_rows: int
+) -> None:
+    """Warn the caller of `tune` if no label is ever predicted though there are positives.
+
+    Where floors forbid it that has been said; some metrics, such as accuracy, may be best so.
+    """
+    if n_rows < _TELLING or choice.predicted.any() or not choice.positives.any():
+        return
+    name = None if guard is None else guard.name
+    if objective.floors or (tuned.score > 0 and name != "never"):
+        return
+    why, what = _NOTHING.get(name, _NOTHING[None])
+    warnings.warn(
+        f"these thresholds predict nothing at all, though there are positives: {why}; {what}",
+        HalfmaxWarning,
+        stacklevel=4,
+    )
 
 
 def _remedy(tuned: Thresholds, objective: Objective) -> str:
@@ -75,19 +112,50 @@ def _of_optimism(
     choice: Choice,
     tuned: Thresholds,
 ) -> list[str]:
-    """A quick estimate: labels with few positives by leaving each of these out, others as tuned."""
     score = tuned.score
-    rare = np.flatnonzero((choice.positives > 0) & (choice.positives < MANY))
-    if not len(rare) or not score > 0:
+    few = (choice.positives > 0) & (choice.positives <= PLENTY)
+    if not few.any() or not score > 0 or _cannot_lose_much(objective, tuned, few):
         return []
-    some = np.random.default_rng(0).permutation(rare)[:_SAMPLE]
     known = choice.stairs or (stairs() if callable(stairs) else stairs)
-    left = of_each_label(known.of_labels(some), objective)
-    lost = objective(*(part[some] for part in choice.counts)) - left.expected
-    optimism = mean_of_known(lost) * len(rare) / np.isfinite(tuned.label_scores).sum()
-    if not optimism > _TOO_MUCH * score:
+    expected = _expected_at_most(known, objective, choice, tuned, np.flatnonzero(few))
+    if not score - expected > _TOO_MUCH * score:
         return []
+    closer = (
+        "a quick estimate; assess() gives a closer one"
+        if tuned.average == "binary"
+        else f"only labels with fewer than {PLENTY:.0f} positives are corrected for "
+        "luck here; assess() corrects all of them"
+    )
     return [
-        f"these thresholds reach {score:.3f} on the rows they were tuned on, and about "
-        f"{score - optimism:.3f} is to be expected on new ones"
+        f"these thresholds reach {score:.3f} on the rows they were tuned on; expect at most about "
+        f"{expected:.3f} on new ones ({closer})"
     ]
+
+
+def _cannot_lose_much(objective: Objective, tuned: Thresholds, few: Array) -> bool:
+    """Whether all that labels with few positives reach could be lost without a word."""
+    if objective.zero_division != 0.0 or not leave_one_out.is_share_of_hits(objective.metric):
+        return False
+    part = leave_one_out.part_of_bootstrap(tuned.support[few])
+    lost = ((1.0 - part) * tuned.label_scores[few]).sum() / len(tuned.label_scores)
+    return bool(lost <= _TOO_MUCH * tuned.score)
+
+
+def _expected_at_most(
+    stairs: Staircase, objective: Objective, choice: Choice, tuned: Thresholds, few: Array
+) -> float:
+    """What `assess` would expect if the bootstrap, which takes time, saw no optimism."""
+    some = few
+    if len(few) > _SAMPLE:
+        some = few[np.argsort(keys_of_labels(stairs.of_labels(few)), kind="stable")[:_SAMPLE]]
+    left = of_each_label(stairs.of_labels(some), objective, PLENTY + 1, choice.positives).expected
+    alone = tuned.average == "binary"
+    expected = tuned.label_scores.copy()
+    judged = leave_one_out.mixed(choice.positives[some], expected[some], left, alone)
+    if len(some) < len(few):
+        judged = np.full(len(few), mean_of_known(judged))
+    expected[few] = judged
+    if not alone:
+        counts = choice.positives, choice.predicted
+        expected = leave_one_out.with_empty_labels(objective, *counts, expected)
+    return min(mean_of_known(expected), tuned.score)

@@ -54,14 +54,16 @@ def diagnose(
     y_true, y_score, metric, labels, zero_division
         As `tune` takes them.
     n_resamples, level, seed, progress
-        As `assess` takes them, which gives intervals and expected scores.
+        As `assess` takes them, which gives intervals and expected scores. The same seed gives the
+        same findings, whatever the order of rows and columns.
 
     Returns
     -------
     Diagnosis
         With ``table()``, ``findings``, ``counts``, ``labels_with(finding)`` and ``explain(label)``,
         sorted by how much each label hurts: first those that flood, by the rows that they flood,
-        then by how much of the tuned score new data will not show.
+        then by how much of the tuned score new data will not show. Labels that are equal in this
+        keep the order of their columns.
 
     >>> rng = np.random.default_rng(0)
     >>> y = rng.random((500, 2)) < [0.3, 0.02]

@@ -112,6 +112,18 @@ def variance(objective: Objective, counts: Counts) -> Array:
     return np.asarray((_four(counts) * slopes**2).sum(axis=0))
 
 
+def uneven(objective: Objective, counts: Counts, squares: Array) -> Array:
+    """How many times the variance that rows of equal weight would have.
+
+    `squares` are the sums of squared weights behind tp, fp, fn and tn, in rows.
+    """
+    slopes = np.array(influence(objective, counts))
+    more = ((squares - np.array(confusion(*counts))) * slopes**2).sum(axis=0)
+    apart = variance(objective, counts)
+    ratio = 1.0 + np.divide(more, apart, out=np.zeros_like(apart), where=apart > 0)
+    return np.asarray(np.maximum(ratio, 0.0))
+
+
 def with_score(objective: Objective, counts: Counts, expected: Array) -> Counts:
     """The same predictions and positives, with as few hits as give the expected score."""
     tp, predicted, positives, total = (np.asarray(part, np.float64) for part in counts)

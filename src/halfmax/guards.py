@@ -25,6 +25,7 @@ from halfmax.bands import (
 )
 from halfmax.calibration import Prior, calibrate, falling_rates, learn_prior
 from halfmax.choosing import Choice, choose, count_at
+from halfmax.dealing import keys_of_counts, ranks_of_rows
 from halfmax.expected_scores import expected_scores
 from halfmax.label_health import floods, most_predicted, uninformative
 from halfmax.metrics import LinearFractional, Objective
@@ -134,11 +135,15 @@ def _cut_at_one_place(
 
 
 def _teachers(bands: Bands) -> Array:
-    """All labels, or so many that what they share is well known, half or more with positives."""
+    """All labels, or so many that what they share is well known, half or more with positives.
+
+    Which ones is as good as random, and does not depend on the order of the labels.
+    """
     if bands.n_labels <= _TEACHERS:
         return np.arange(bands.n_labels)
-    rng, live = np.random.default_rng(0), bands.support > 0
-    some, empty = rng.permutation(np.flatnonzero(live)), rng.permutation(np.flatnonzero(~live))
+    order = np.argsort(keys_of_counts(np.hstack([bands.positives, bands.rows])), kind="stable")
+    live = bands.support[order] > 0
+    some, empty = order[live], order[~live]
     some = some[: max(_TEACHERS // 2, _TEACHERS - len(empty))]
     return np.sort(np.append(some, empty[: _TEACHERS - len(some)]))
 
@@ -292,9 +297,9 @@ def _share_by_cross_fitting(
     counts = np.zeros((2, len(_SHARES), bands.n_labels))
     if folds < 2 or not some.any():
         return 1.0
-    scale = scale_of_weights(data)
+    scale, ranks = scale_of_weights(data), ranks_of_rows(data)
     for repeat in range(repeats):
-        fold = np.random.default_rng(repeat).permutation(data.n_rows) % folds
+        fold = (np.random.default_rng(repeat).permutation(data.n_rows) % folds)[ranks]
         for k in range(folds):
             held = count_bands(data.of_rows(np.flatnonzero(fold == k)), bands.edges, scale)
             rest = bands.without(held)

@@ -20,13 +20,15 @@ from halfmax.staircase import Staircase
 Array = npt.NDArray[Any]
 
 FIRST_BLOCKS = 64  # of a label, at most
+_DIGITS = 9  # of what weighted rows are worth
 
 
 class Steps(NamedTuple):
     """The steps of some labels, label after label, as numbers of rows.
 
     ``hits[k]`` and ``misses[k]`` are the positives and negatives before step k, counted through all
-    these labels, so that differences are those of any block.
+    these labels, so that differences are those of any block. Weighted rows may be worth any number,
+    whole or not.
     """
 
     offsets: Array
@@ -48,9 +50,17 @@ class Steps(NamedTuple):
             offsets,
             _through(tp, offsets),
             _through(predicted - tp, offsets),
-            stairs.positives[labels] - tp[last],
-            negatives - (predicted - tp)[last],
+            _number(stairs.positives[labels] - tp[last]),
+            _number(negatives - (predicted - tp)[last]),
         )
+
+
+def _number(differences: Array) -> Array:
+    """Differences of counts; those of sums of weights without their rounding errors.
+
+    Poisson numbers of a mean of 0 and of nearly 0 take different amounts of random numbers.
+    """
+    return np.maximum(np.round(differences, _DIGITS), 0)
 
 
 def _through(counts: Array, offsets: Array) -> Array:
@@ -135,8 +145,10 @@ def _first_blocks(
 ) -> tuple[_Blocks, Array, Array]:
     """Blocks of all labels in all runs, and the positives and total of each run."""
     edges, label = _edges(steps.offsets)
-    hits = rng.poisson(np.diff(steps.hits[edges]), (runs, len(label)))
-    misses = rng.poisson(np.diff(steps.misses[edges]), (runs, len(label)))
+    hits, misses = (
+        rng.poisson(_number(np.diff(before[edges])), (runs, len(label)))
+        for before in (steps.hits, steps.misses)
+    )
     first = np.flatnonzero(np.diff(label, prepend=-1))
     hits_before, all_hits = _before(hits, first, label)
     misses_before, all_misses = _before(misses, first, label)
@@ -190,4 +202,5 @@ def _halve(blocks: _Blocks, steps: Steps, rng: np.random.Generator) -> _Blocks:
 def _share(before: Array, low: Array, middle: Array, high: Array) -> Array:
     """The part of each block's rows that stands in its first half; 0 of none."""
     whole = before[high] - before[low]
-    return np.asarray((before[middle] - before[low]) / np.maximum(whole, 1))
+    first = (before[middle] - before[low]) / np.where(whole > 0, whole, 1)
+    return np.asarray(np.clip(np.round(first, _DIGITS), 0.0, 1.0))

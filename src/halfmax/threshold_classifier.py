@@ -117,8 +117,8 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Intervals of score and thresholds, the same for each label, and the tuned `Thresholds` with
         ``table()`` and ``save(path)``; see `assess`. None with ``rule="expected"``. This and
         `expected_score_` are computed when first asked for, which takes longer than tuning (with
-        weights, a guard or ``average="samples"`` 30 to 50 times as long); until then the pooled
-        scores are kept.
+        a guard or ``average="samples"`` 30 to 50 times as long); until then the pooled scores are
+        kept.
     staircase_ : Staircase
         What every threshold would have counted on the pooled rows, for each label.
     estimator_ : estimator

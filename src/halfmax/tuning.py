@@ -12,7 +12,7 @@ from halfmax._errors import HalfmaxWarning, spell_out
 from halfmax._inputs import LabelledScores
 from halfmax._options import Guard, Labels
 from halfmax.choosing import Choice, choose
-from halfmax.curse_warning import warn_of_curse
+from halfmax.curse_warning import warn_of_curse, warn_of_nothing
 from halfmax.metrics import Metric, Objective, find_metric
 from halfmax.origin import Origin
 from halfmax.scoring import mean_of_known, score
@@ -76,6 +76,7 @@ def tune(
         - ``"fbr"`` or ``"fbr:0.2"``: a label whose best F is below 0.1, or 0.2, gets its highest
           score as threshold (macro only);
         - ``"never"``: labels that are uninformative or flood, see `diagnose`, are not predicted.
+          On few rows that may be all of them, with a warning.
     zero_division : float
         What 0/0 counts as, 0 to 1; NaN leaves it out of averages.
     min_precision, min_recall : float, optional
@@ -121,6 +122,7 @@ def tune_checked(
     choice = choose_with(data, average, per_label, objective, guard)
     tuned = result(data, average, per_label, objective, choice, guard)
     warn_below_floors(objective, choice, tuned)
+    warn_of_nothing(objective, choice, tuned, guard, data.n_rows)
     stairs = None if data.weights is not None else lambda: Staircase.of_checked(data)
     warn_of_curse(objective, choice, tuned, guard, data.n_rows, stairs)
     return tuned

@@ -10,7 +10,7 @@ from halfmax._inputs import LabelledScores
 from halfmax._options import Guard
 from halfmax._progress import Wanted
 from halfmax.choosing import Choice, choose_on
-from halfmax.curse_warning import warn_of_curse
+from halfmax.curse_warning import warn_of_curse, warn_of_nothing
 from halfmax.metrics import Metric, Objective, find_metric
 from halfmax.origin import Origin
 from halfmax.tables.columns import Columns
@@ -181,6 +181,7 @@ def _tune_in_place(
     rows = _ENOUGH_ROWS if weighted else int(most)  # a sum of weights tells no rows
     # Labels with fewer rows than others have no fewer instances.
     whole = choice._replace(total=np.full_like(choice.total, most))
+    warn_of_nothing(objective, whole, tuned, None, rows)
     warn_of_curse(objective, whole, tuned, None, rows, None if weighted else choice.stairs)
     return tuned
 
