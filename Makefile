@@ -78,6 +78,7 @@ coverage: tools ## line coverage, with the compiler off so that kernels count to
 reproduce: setup ## recompute the paper's figures, claims and simulation into paper/index.html
 	@$(RUN)/halfmax reproduce --out paper
 
+# The newest peers need Python 3.12 or later: make bench PYTHON=python3.12 VENV=.venv312
 bench: tools ## speed and accuracy beside peers, all in one run (about 25 minutes)
 	$(INSTALL) '.[test,bench]'
 	$(RUN)/python -m benchmarks

@@ -14,7 +14,7 @@ from scipy import sparse, stats
 from sklearn.metrics import precision_recall_curve
 
 import halfmax as hm
-from benchmarks import data
+from benchmarks import data, peers
 from benchmarks.measure import seconds
 from halfmax import leave_one_out
 from halfmax.metrics import FBeta, Objective
@@ -37,7 +37,7 @@ def rows():
         ours = seconds(hm.assess, truth, scores)
         theirs = seconds(precision_recall_curve, truth, scores, repeats=1)
         name = f"assess, 1,000 replicates, {size:,} rows, 1 % positive"
-        yield name, ours, "one precision_recall_curve", theirs
+        yield name, ours, peers.named("scikit-learn", "precision_recall_curve, once"), theirs
 
 
 # Coverage.

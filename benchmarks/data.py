@@ -14,6 +14,31 @@ def binary(n_rows, base_rate, dtype=np.float32, seed=0):
     return truth, (1 / (1 + scores)).astype(dtype)
 
 
+def one_classifier(n_rows, seed=0):
+    """Scores of many shapes: flat and sharp optima, ties, tails. Yields name, truth, scores."""
+    rng = np.random.default_rng(seed)
+
+    def truth_of(rate):
+        return (rng.random(n_rows, np.float32) < rate).view(np.int8)
+
+    for base_rate in (0.5, 0.1, 0.01, 0.001):
+        truth = truth_of(base_rate)
+        scores = rng.standard_normal(n_rows, np.float32) + np.float32(1.5) * truth
+        yield f"normal, base rate {base_rate:g}", truth, scores
+    for base_rate in (0.5, 0.01):
+        yield f"probabilities of such, base rate {base_rate:g}", *binary(n_rows, base_rate)
+    scores = rng.random(n_rows, np.float32)
+    yield "uniform, calibrated", truth_of(scores), scores
+    scores = rng.beta(0.3, 1.5, n_rows).astype(np.float32)
+    yield "beta(0.3, 1.5), calibrated", truth_of(scores), scores
+    truth, scores = binary(n_rows, 0.1)
+    yield "two decimals, base rate 0.1", truth, np.round(scores, 2)
+    yield "two scores, base rate 0.1", truth, (scores > 0.5).astype(np.float32)
+    yield "no signal, base rate 0.5", truth_of(0.5), rng.standard_normal(n_rows, np.float32)
+    truth = truth_of(0.1)
+    yield "Cauchy, base rate 0.1", truth, (rng.standard_cauchy(n_rows) + truth).astype(np.float32)
+
+
 def dense(n_rows, n_labels, seed=0):
     """Many labels, frequencies falling like 1/rank from one half, in random order."""
     rng = np.random.default_rng(seed)

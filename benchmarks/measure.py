@@ -19,6 +19,16 @@ def seconds(work, *args, repeats=3, **options):
     return best
 
 
+def side_by_side(works, repeats=9):
+    """The best of a few runs of each, taken in turn: what else the machine does slows all alike."""
+    best = [float("inf")] * len(works)
+    for _ in range(repeats):
+        best = [
+            min(so_far, seconds(work, repeats=1)) for so_far, work in zip(best, works, strict=True)
+        ]
+    return best
+
+
 def peak_extra_bytes(work, *args):
     """How far resident memory rises during the work; Linux only."""
     gc.collect()

@@ -1,11 +1,13 @@
 """How the peers of halfmax choose an F1-optimal threshold from labelled scores.
 
-Written against scikit-learn 1.9, optimal-classification-cutoffs 0.6 and 3.0, xcolumns 0.0.2.
+Written against scikit-learn 1.9, optimal-classification-cutoffs 0.6 (the last for Python 3.11) and
+3.0 (Python 3.12 or later), xcolumns 0.0.2.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +15,11 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from scipy.sparse import csr_matrix
+
+
+def named(package: str, what: str = "") -> str:
+    """The package with the version that is measured, and what of it."""
+    return f"{package} {version(package)}{what and f' {what}'}"
 
 
 def scikit_learn(y_true: ArrayLike, y_score: ArrayLike) -> tuple[float, float]:

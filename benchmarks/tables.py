@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,7 +18,8 @@ import pyarrow.dataset as ds
 from pyarrow import compute, parquet
 
 import halfmax as hm
-from benchmarks.measure import seconds
+from benchmarks import peers
+from benchmarks.measure import side_by_side
 from halfmax.metrics import Objective, find_metric
 from halfmax.tables.columns import Columns
 from halfmax.tables.opening import Passes, open_source
@@ -27,8 +29,11 @@ LABELS, PER_INSTANCE, ROWS_AT_ONCE = 50_000, 200, 1 << 20
 warnings.simplefilter("ignore", hm.OptimismWarning)
 
 
-def write_table(path, rows, labels=LABELS, rate=1.0, shuffled=False):
-    """Candidates of a tagger: 200 labels for each instance, of which few are true."""
+def write_table(path, rows, labels=LABELS, rate=1.0, shuffled=False, coded=False):
+    """Candidates of a tagger: 200 labels for each instance, of which few are true.
+
+    Labels are strings, or with `coded` Arrow's dictionary type, pandas' categories.
+    """
     rng = np.random.default_rng(0)
     names = pa.array([f"D{j:08d}" for j in range(labels)])
     writer = None
@@ -38,9 +43,11 @@ def write_table(path, rows, labels=LABELS, rate=1.0, shuffled=False):
         label = (instance * 7919 + k * (labels // PER_INSTANCE)) % labels
         truth = rng.random(len(place)) < rate * np.minimum(0.1, 4.0 / (1 + label % 1000))
         score = (rng.normal(size=len(place)) + 1.5 * truth).astype(np.float32)
-        table = pa.table(
-            {"instance": instance, "label": names.take(pa.array(label)), "score": score}
-        ).append_column("truth", pa.array(truth))
+        column = names.take(pa.array(label))
+        if coded:
+            column = pa.DictionaryArray.from_arrays(pa.array(label, pa.int32()), names)
+        table = pa.table({"instance": instance, "label": column, "score": score})
+        table = table.append_column("truth", pa.array(truth))
         if shuffled:
             table = table.take(pa.array(rng.permutation(len(place))))
         writer = writer or parquet.ParquetWriter(path, table.schema)
@@ -97,18 +104,31 @@ def with_polars(path):
     return dict(zip(scored["label"], scored["score"], strict=True)), scored["f1"].mean()
 
 
+def bare_read(path):
+    for _ in parquet.ParquetFile(path).iter_batches(columns=["label", "score", "truth"]):
+        pass
+
+
 def peer_rows(folder):
-    """Seconds of halfmax, DuckDB and Polars on the same files."""
-    yield "| rows of Parquet, 50,000 labels | halfmax | instance=None | DuckDB | Polars |"
-    yield "|---|---|---|---|---|"
+    """Seconds of halfmax, DuckDB and Polars on the same files, taken in turn."""
+    engines = " | ".join(peers.named(name) for name in ("duckdb", "polars"))
+    yield f"| rows of Parquet, 50,000 labels | halfmax | instance=None | a bare read | {engines} |"
+    yield "|---|---|---|---|---|---|"
+    works = (
+        hm.tune_table,
+        partial(hm.tune_table, instance=None),
+        bare_read,
+        with_duckdb,
+        with_polars,
+    )
     for rows in (10**7, 3 * 10**7):
-        path = write_table(folder / f"{rows}.parquet", rows)
-        check_same(path)
-        ours = seconds(hm.tune_table, path)
-        bare = seconds(hm.tune_table, path, instance=None)
-        theirs = [seconds(peer, path, repeats=2) for peer in (with_duckdb, with_polars)]
-        times = [f"{took:.1f} s, {took / ours:.1f} times as long" for took in theirs]
-        yield f"| {rows:,} | {ours:.2f} s | {bare:.2f} s | {' | '.join(times)} |"
+        for coded, kind in ((False, "strings"), (True, "dictionary-encoded")):
+            path = write_table(folder / "peers.parquet", rows, coded=coded)
+            check_same(path)
+            ours, *others = side_by_side([partial(work, path) for work in works], repeats=3)
+            times = [f"{took:.2f} s" for took in others[:2]]
+            times += [f"{took:.1f} s, {took / ours:.1f} times as long" for took in others[2:]]
+            yield f"| {rows:,}, {kind} | {ours:.2f} s | {' | '.join(times)} |"
 
 
 def check_same(path):

@@ -8,6 +8,7 @@ are taken out and counted into finer buckets by their next bits, and so on until
 left are few enough to sort, or lie in buckets of one score only.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,10 +50,11 @@ _BLOCK = 1 << 20
 _SORTED_AT_ONCE = 1 << 15
 _OPENED_SORTED = 1 << 12  # rows of opened buckets; more are cut into finer buckets first
 _SAMPLE = 1 << 12
-_TAIL = 100  # of a sample, one in this many at each end
+_TAILS = (100, 20)  # of a sample, one in this many at each end
 _STEEPEST = 1e300
+_FEW_EXPECTED = 4.0  # rows of a sample
 _ALIKE = 8  # rows of a sample
-_RARE = 0.004  # share of rows; with more, hardly a group of rows has none of them
+_RARE = 0.01  # share of rows; with more, hardly a group of rows has none of them
 
 
 class Rows(NamedTuple):
@@ -87,7 +89,7 @@ def _ends(scores: Array) -> Array:
 def _search(rows: Rows, whole: Whole, ends: Array) -> Step:
     if len(rows.scores) <= _SORTED_AT_ONCE:
         return _search_sorted(rows, whole)
-    dtype, cut = rows.scores.dtype, _cut(rows.scores, ends)
+    dtype, cut = rows.scores.dtype, _cut(rows, whole, ends)
     last = np.array([cut.size])
     buckets = from_top(_bucket_counts(rows, cut), last, (rows.tp_above, rows.predicted_above))
     chosen, floor = buckets.choose(whole, -np.inf)
@@ -103,35 +105,49 @@ def _search(rows: Rows, whole: Whole, ends: Array) -> Step:
     return max(found, key=lambda step: (step.worth, step.threshold))
 
 
-def _cut(scores: Array, ends: Array) -> Cut:
-    """Bits or even buckets, whichever spreads a sample of the scores best.
-
-    Clipping takes a little time: even buckets are not clipped if they do well without.
-    """
-    resolution, least = _resolution(len(scores)), int(least_of(ends.dtype))
+def _cut(rows: Rows, whole: Whole, ends: Array) -> Cut:
+    """The way of cutting that would open the fewest rows of a sample, or few enough."""
     low, high = keys_of(ends).tolist()
-    shift = max(0, (high - low).bit_length() - resolution)
-    bits = Cut((high >> shift) - (low >> shift) + 1, least, shift, low >> shift)
+    shift = max(0, (high - low).bit_length() - _resolution(len(rows.scores)))
+    size, least = (high >> shift) - (low >> shift) + 1, int(least_of(ends.dtype))
+    bits = Cut(size, least, shift, low >> shift)
     if shift == 0:
         return bits
-    sample = np.sort(scores[:: len(scores) // _SAMPLE + 1])
-    tail = len(sample) // _TAIL
-    cuts = [bits]
-    for start, stop, clipped in ((*ends, False), (sample[tail], sample[-1 - tail], True)):
+    sample, expected = _sample(rows), {}
+    for cut in (*_even_cuts(sample.scores, ends, bits, _resolution(len(rows.scores))), bits):
+        expected[cut] = _expected_rows(sample, whole, cut)
+        if expected[cut] < _FEW_EXPECTED:
+            return cut
+    return min(expected, key=lambda cut: expected[cut])
+
+
+def _even_cuts(sample: Array, ends: Array, bits: Cut, resolution: int) -> Iterator[Cut]:
+    """Even buckets from end to end, and then without tails, some of which may be long."""
+    tails = [len(sample) // tail for tail in _TAILS]
+    for start, stop in (ends, *(sample[[tail, -1 - tail]] for tail in tails)):
         width = float(stop) - float(start)
         if width > 0 and 0 < (scale := ((1 << resolution) - 1) / width) < _STEEPEST:
-            cuts.append(
-                bits._replace(
-                    size=1 << resolution, even=True, low=float(start), scale=scale, clipped=clipped
-                )
-            )
-    crowding = [_crowding(find_buckets(sample, cut)) * (1.0 + 0.25 * cut.clipped) for cut in cuts]
-    return cuts[int(np.argmin(crowding))]
+            clipped = start > ends[0] or stop < ends[1]
+            even = bits._replace(size=1 << resolution, even=True, low=float(start), scale=scale)
+            yield even._replace(clipped=bool(clipped))
 
 
-def _crowding(bucket: Array) -> int:
-    """How many pairs of rows share a bucket."""
-    return int((np.unique(bucket, return_counts=True)[1] ** 2).sum())
+def _sample(rows: Rows) -> Rows:
+    """Some of the rows, sorted."""
+    step = len(rows.scores) // _SAMPLE + 1
+    order = np.argsort(rows.scores[::step])
+    return Rows(*(part[::step][order] for part in rows[:3]))
+
+
+def _expected_rows(sample: Rows, whole: Whole, cut: Cut) -> float:
+    """Rows of a sample that would be opened; the size of buckets matters less, as does clipping."""
+    bucket = np.unique(find_buckets(sample.scores, cut), return_inverse=True)[1]
+    n_rows = np.bincount(bucket)
+    heavy = sample.weights * (whole.total / max(sample.weights.sum(), 1))
+    counts = np.stack([np.bincount(bucket, heavy * (sample.truth == k)) for k in (0, 1)], axis=1)
+    chosen, _ = from_top(counts, np.array([len(counts)]), (0, 0)).choose(whole, -np.inf)
+    expected = n_rows[chosen].sum() + 0.1 * (n_rows**2).sum() / len(bucket)
+    return float(expected) * (1.25 if cut.clipped else 1.0)
 
 
 def _search_opened(

@@ -16,6 +16,7 @@ Array = npt.NDArray[Any]
 
 _NOTED = 1 << 10
 _GROUP = 32
+_FEW = 4
 _TOP = np.uint64(1 << 63)
 _SLACK = 1e-12  # the rounding of weights must not close a bucket
 
@@ -180,9 +181,20 @@ def count_others(
     usual: Array,
     others: Array,
 ) -> None:
-    """Count the rows of opened buckets whose score is not the usual one of their bucket."""
+    """Count the rows of opened buckets whose score is not the usual one of their bucket.
+
+    Few usual scores are counted first: if they are all that is in the window, nothing is to be
+    looked up.
+    """
     places = np.empty(_NOTED + 1, np.int64)
     for start in range(0, bits.size, _NOTED):
+        if usual.size <= _FEW:
+            some = scores[start : start + _NOTED]
+            inside = _count_inside(some, window.low, window.high)
+            for score in usual:
+                inside -= _count_inside(some, score, score)
+            if inside == 0:
+                continue
         for k in range(_note(scores, start, window, places)):
             i = places[k]
             r = rank[np.uint64(_bucket_of(scores[i], bits[i], cut))]
