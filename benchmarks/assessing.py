@@ -1,7 +1,7 @@
 """What `assess` costs, how often its intervals hold the truth, and what it beats.
 
-``python -m benchmarks.assessing [speed] [coverage] [correction] [guarded]`` prints the tables as
-Markdown.
+``python -m benchmarks.assessing [speed] [coverage] [weighted] [finite] [correction] [guarded]``
+prints the tables as Markdown.
 """
 
 import os
@@ -58,13 +58,13 @@ class Normals:
         scores = rng.standard_normal(size) + self.distance * truth
         return truth, scores if self.decimals is None else np.round(scores, self.decimals)
 
-    def f1(self, threshold):
+    def f1(self, threshold, negatives_weigh=1.0):
         """Of the population."""
         if self.decimals is not None:
             threshold = threshold - 0.5 * 10.0**-self.decimals
         b = self.base_rate
         tpr, fpr = stats.norm.sf(threshold - self.distance), stats.norm.sf(threshold)
-        return 2 * b * tpr / (b + b * tpr + (1 - b) * fpr)
+        return 2 * b * tpr / (b + b * tpr + negatives_weigh * (1 - b) * fpr)
 
     def grid(self):
         step = 0.001 if self.decimals is None else 10.0**-self.decimals
@@ -84,9 +84,10 @@ class Calibrated:
         p = rng.beta(self.a, self.b, size)
         return (rng.random(size) < p).astype(np.int8), p
 
-    def f1(self, threshold):
+    def f1(self, threshold, negatives_weigh=1.0):
         hits = self.base_rate * stats.beta.sf(threshold, self.a + 1, self.b)
-        return 2 * hits / (self.base_rate + stats.beta.sf(threshold, self.a, self.b))
+        false = stats.beta.sf(threshold, self.a, self.b) - hits
+        return 2 * hits / (self.base_rate + hits + negatives_weigh * false)
 
     def grid(self):
         return np.linspace(0, 1, 10_001)
@@ -141,6 +142,102 @@ def print_coverage(sets=1000):
             f"| {naive:.4f} | {left:+.4f} | {rough:.4f} | {fine:.4f} |",
             flush=True,
         )
+
+
+# Coverage with weights.
+
+
+def tenths(rng, truth):
+    return rng.integers(1, 21, len(truth)) / 10
+
+
+def lognormal(rng, truth, sigma=0.5):
+    return np.exp(sigma * rng.standard_normal(len(truth)))
+
+
+def very_uneven(rng, truth):
+    return lognormal(rng, truth, 1.0)
+
+
+def by_class(rng, truth):
+    """Negatives weigh ten times as much as positives, and neither all the same."""
+    return np.where(truth == 1, 1.0, 10.0) * rng.uniform(0.5, 1.5, len(truth))
+
+
+WEIGHTS = {
+    "none": lambda _, __: None,
+    "all 1": lambda _, truth: np.ones(len(truth)),
+    "0.1 to 2.0 in steps of 0.1": tenths,
+    "lognormal, sigma 0.5": lognormal,
+    "lognormal, sigma 1": very_uneven,
+    "negatives 10 times as heavy": by_class,
+}
+WITH_WEIGHTS = (
+    (Normals(1.5, 0.1), 1_000),
+    (Normals(1.5, 0.01), 10_000),
+    (Calibrated(0.5, 4.5), 1_000),
+)
+
+
+def weighted_coverage(classifier, size, weigh, sets):
+    """How often intervals hold the weighted score, how wide they are, and how far they are off."""
+    rng, found = np.random.default_rng(7), []
+    heavier = 10.0 if weigh is by_class else 1.0
+    for seed in range(sets):
+        truth, scores = classifier.draw(rng, size)
+        a = hm.assess(truth, scores, sample_weight=weigh(rng, truth), seed=seed)
+        real = float(classifier.f1(a.thresholds.threshold, heavier))
+        low, high = a.score_interval
+        found.append((low <= real <= high, high - low, a.score - real, a.expected_score - real))
+    return np.mean(found, axis=0)
+
+
+def weighted_table(sets=400):
+    yield "| weights | classifier | rows | coverage | width | optimism | left |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, weigh in WEIGHTS.items():
+        for classifier, size in WITH_WEIGHTS:
+            held, width, naive, left = weighted_coverage(classifier, size, weigh, sets)
+            yield (
+                f"| {name} | {classifier} | {size:,} | {held:.1%} | {width:.3f} "
+                f"| {naive:.4f} | {left:+.4f} |"
+            )
+
+
+# New sets of limited size, for which the intervals are not made.
+
+
+def finite_table(sets=200):
+    yield "| tuned and assessed on | interval | the other split | inside |\n|---|---|---|---|"
+    inside = []
+    for path in sorted(SCORES.glob("*.npz")):
+        splits = load(path.stem)
+        for name, one, other in zip(("tune", "test"), splits, splits[::-1], strict=True):
+            a = hm.assess(*one)
+            shown = hm.score(other[0], a.thresholds.predict(other[1]))
+            low, high = a.score_interval
+            inside.append(low <= shown <= high)
+            verdict = "yes" if inside[-1] else "no"
+            yield f"| {path.stem}, {name} | {low:.3f} to {high:.3f} | {shown:.3f} | {verdict} |"
+    yield f"\n{sum(inside)} of {len(inside)} splits fall inside.\n"
+    yield "| classifier | rows | endless new data | as many new rows |\n|---|---|---|---|"
+    for classifier, size in CLASSIFIERS:
+        endless, finite = finite_coverage(classifier, size, sets)
+        yield f"| {classifier} | {size:,} | {endless:.1%} | {finite:.1%} |"
+
+
+def finite_coverage(classifier, size, sets):
+    """How often intervals hold the score on endless new data, and on one new set of this size."""
+    rng, found = np.random.default_rng(3), []
+    for seed in range(sets):
+        truth, scores = classifier.draw(rng, size)
+        a = hm.assess(truth, scores, seed=seed)
+        truth, scores = classifier.draw(rng, size)
+        new = hm.score(truth, a.thresholds.predict(scores))
+        low, high = a.score_interval
+        real = classifier.f1(a.thresholds.threshold)
+        found.append((low <= real <= high, low <= new <= high))
+    return np.mean(found, axis=0)
 
 
 # Correction: what else was tried for macro-F1 of labels with few positives.
@@ -310,7 +407,8 @@ def rare_and_new(guard, weighted, seed, n_rows=600, n_labels=60, positives=8):
         return truth, scores, rng.exponential(size=n_rows) if weighted else None
 
     truth, scores, weights = draw()
-    a = hm.assess(truth, scores, guard=guard, sample_weight=weights, n_resamples=2, seed=seed)
+    runs = 200 if guard is None else 2  # without a guard they tell the optimism too
+    a = hm.assess(truth, scores, guard=guard, sample_weight=weights, n_resamples=runs, seed=seed)
     new = [
         hm.score(truth, a.thresholds.predict(scores), sample_weight=weights)
         for truth, scores, weights in (draw() for _ in range(15))
@@ -347,6 +445,12 @@ def main(wanted):
             print(f"| {name} | {ours:.3f} s | {words} | {theirs:.3f} s | {theirs / ours:.1f} |")
     if "coverage" in wanted:
         print_coverage()
+    if "weighted" in wanted:
+        for line in weighted_table():
+            print(line, flush=True)
+    if "finite" in wanted:
+        for line in finite_table():
+            print(line, flush=True)
     if "correction" in wanted:
         print_correction()
     if "guarded" in wanted:
@@ -354,4 +458,5 @@ def main(wanted):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["speed", "coverage", "correction", "guarded"])
+    every = ["speed", "coverage", "weighted", "finite", "correction", "guarded"]
+    main(sys.argv[1:] or every)

@@ -225,7 +225,7 @@ def test_predictions_follow_a_monotone_change_but_for_scores_beside_an_edge(guar
     second = hm.tune(y, change(s), guard=guard).predict(change(s))
     if guard in ("never", "fbr"):
         assert_array_equal(first, second)
-    share = 0.06 if change is np.square else 0.03
+    share = 0.07 if change is np.square else 0.03
     assert (first != second).sum() <= share * first.sum()
 
 

@@ -299,7 +299,8 @@ def _share_by_cross_fitting(
         return 1.0
     scale, ranks = scale_of_weights(data), ranks_of_rows(data)
     for repeat in range(repeats):
-        fold = (np.random.default_rng(repeat).permutation(data.n_rows) % folds)[ranks]
+        stream = np.random.SeedSequence(0, spawn_key=(repeat,))
+        fold = (np.random.default_rng(stream).permutation(data.n_rows) % folds)[ranks]
         for k in range(folds):
             held = count_bands(data.of_rows(np.flatnonzero(fold == k)), bands.edges, scale)
             rest = bands.without(held)

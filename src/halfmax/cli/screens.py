@@ -65,7 +65,7 @@ def assessed(found: "Assessment") -> Parts:
     return [
         f"{_goal(found.thresholds)} = {found.score:.4f} on these rows, "
         f"{found.expected_score:.4f} expected on new ones",
-        f"{100 * found.level:g} % interval: {low:.4f} to {high:.4f}",
+        f"{100 * found.level:g} % interval for endless new rows: {low:.4f} to {high:.4f}",
         *_head(found._plain_table(), "Largest losses", -np.nan_to_num(lost)),
     ]
 

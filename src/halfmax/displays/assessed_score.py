@@ -78,7 +78,7 @@ class AssessedScoreDisplay(Display):
         ]
         rows = name_uprights(ax, marks)
         share = f"{100 * self.level:g} % interval shaded"
-        ax.set(xlabel=f"{self.metric} on new data ({share})", yticks=[])
+        ax.set(xlabel=f"{self.metric} on endless new data ({share})", yticks=[])
         ax.spines["left"].set_visible(False)
         if name is not None:
             ax.set_title(plain(name, 70), pad=6.0 + 11.0 * rows)

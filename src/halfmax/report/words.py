@@ -219,7 +219,8 @@ def assessed(content: Content) -> str:
     )
     return (
         f"{_upper(headline(content))} is {content.score:.4f} on the rows tuned on; on new rows of "
-        f"the same kind {found.expected_score:.4f} is to be expected ({interval})."
+        f"the same kind {found.expected_score:.4f} is to be expected ({interval}, for endless new "
+        "rows; the score of one new set scatters more)."
         f"{curse if lost > 0 else ''}"
     )
 
