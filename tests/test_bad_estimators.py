@@ -443,7 +443,8 @@ def test_a_fold_without_positives_never_predicts_them():
     y = np.zeros(60, int)
     y[:3] = 1
     folds = [(np.arange(30, 60), np.arange(30)), (np.arange(30), np.arange(30, 60))]
-    model = hm.ThresholdClassifier(GaussianNB(), cv=folds).fit(X, y)
+    with pytest.warns(hm.HalfmaxWarning, match="predict nothing at all"):
+        model = hm.ThresholdClassifier(GaussianNB(), cv=folds).fit(X, y)
     assert model.threshold_ == INF
     assert model.score_ == 0.0
     assert not model.predict(X).any()
