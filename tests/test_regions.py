@@ -60,12 +60,12 @@ def assert_is_sound(region, b, beta=1):
     """What holds whatever the densities are."""
     tp, fp, fn, tn = counts(region)
     assert min(tp, fp, fn, tn) >= 0
-    assert tp + fn == pytest.approx(b, rel=1e-9)
-    assert fp + tn == pytest.approx(1 - b, rel=1e-9)
+    assert tp + fn == pytest.approx(b, rel=1e-9, abs=0)
+    assert fp + tn == pytest.approx(1 - b, rel=1e-9, abs=0)
     assert region.score == pytest.approx(
         (1 + beta**2) * tp / (tp + fp + beta**2 * b), rel=1e-9, abs=1e-12
     )
-    assert region.likelihood_ratio == pytest.approx(tp / (beta**2 * b + fp), rel=1e-9)
+    assert region.likelihood_ratio == pytest.approx(tp / (beta**2 * b + fp), rel=1e-9, abs=0)
     ends = list(chain(*region.intervals))
     assert ends == sorted(ends)
     assert all(isinstance(end, float) for end in ends)
@@ -161,7 +161,7 @@ def test_f_beta_of_two_unit_normals_is_the_best_of_all_thresholds(metric, b):
 def test_the_ratio_at_every_end_is_the_jaccard_index_reached(name, b):
     (positive, negative), region = SMOOTH[name], found(name, b)
     jaccard = region.tp / (region.tp + region.fp + region.fn)
-    assert region.likelihood_ratio == pytest.approx(jaccard, rel=1e-12)
+    assert region.likelihood_ratio == pytest.approx(jaccard, rel=1e-12, abs=0)
     ends = np.array(inner_ends(region, positive, negative))
     seen = ends[np.minimum(positive.pdf(ends), negative.pdf(ends)) > 1e-290]
     assert_allclose(ratio(positive, negative, b, seen), jaccard, rtol=1e-6)
@@ -189,7 +189,7 @@ def test_jaccard_and_f1_agree_on_the_region(name):
     of_f1, of_jaccard = found(name, 0.3), found(name, 0.3, "jaccard")
     assert_allclose(of_f1.intervals, of_jaccard.intervals, rtol=1e-9)
     assert_allclose(counts(of_f1), counts(of_jaccard), rtol=1e-9, atol=1e-12)
-    assert of_jaccard.score == pytest.approx(of_f1.likelihood_ratio, rel=1e-12)
+    assert of_jaccard.score == pytest.approx(of_f1.likelihood_ratio, rel=1e-12, abs=0)
     assert (of_f1.metric, of_jaccard.metric) == ("f1", "jaccard")
 
 
@@ -287,14 +287,14 @@ def test_a_uniform_beside_its_upper_half_by_hand(b):
     region = hm.decision_region(stats.uniform(0, 1), stats.uniform(0.5, 0.5), b)
     everything = b > 0.5
     assert_allclose(region.intervals, [(0.0, 1.0 if everything else 0.5)], rtol=0, atol=1e-12)
-    assert region.likelihood_ratio == pytest.approx(b if everything else 0.5, rel=1e-9)
+    assert region.likelihood_ratio == pytest.approx(b if everything else 0.5, rel=1e-9, abs=0)
 
 
 @some_rates
 def test_the_upper_half_beside_a_uniform_by_hand(b):
     region = hm.decision_region(stats.uniform(0.5, 0.5), stats.uniform(0, 1), b)
     assert_allclose(region.intervals, [(0.5, 1.0)], rtol=0, atol=1e-12)
-    assert region.likelihood_ratio == pytest.approx(b / (b + (1 - b) / 2), rel=1e-9)
+    assert region.likelihood_ratio == pytest.approx(b / (b + (1 - b) / 2), rel=1e-9, abs=0)
 
 
 STEPS = stats.rv_histogram(([1, 5, 0, 2], [-2.0, -1, 0, 1, 4]), density=False)
@@ -381,7 +381,7 @@ SAME = {
 def test_an_uninformative_score_is_always_positive(positive, negative, b):
     region = hm.decision_region(positive, negative, b)
     assert region.intervals == [(-INF, INF)]
-    assert region.score == pytest.approx(2 * b / (1 + b), rel=1e-9)
+    assert region.score == pytest.approx(2 * b / (1 + b), rel=1e-9, abs=0)
     assert_allclose(counts(region), (b, 1 - b, 0, 0), rtol=1e-9, atol=1e-12)
     assert region.threshold == -INF
     assert region.contains([-1e300, 0, 1e300]).all()
@@ -401,7 +401,7 @@ def test_an_uninformative_score_is_always_positive(positive, negative, b):
 def test_an_uninformative_score_is_positive_wherever_it_lives(same, intervals, b):
     region = hm.decision_region(same, same, b)
     assert region.intervals == intervals
-    assert region.score == pytest.approx(2 * b / (1 + b), rel=1e-12)
+    assert region.score == pytest.approx(2 * b / (1 + b), rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize(
@@ -417,7 +417,7 @@ def test_an_uninformative_score_is_positive_wherever_it_lives(same, intervals, b
 def test_an_uninformative_atom_is_always_positive(same, intervals, b):
     region = hm.decision_region(same, same, b)
     assert region.intervals == intervals
-    assert region.score == pytest.approx(2 * b / (1 + b), rel=1e-12)
+    assert region.score == pytest.approx(2 * b / (1 + b), rel=1e-12, abs=0)
 
 
 # Atoms.
@@ -674,7 +674,7 @@ def test_ordinary_functions_are_found_on_the_whole_line(mean, width):
     region = hm.decision_region(gauss(mean + 2 * width, width), gauss(mean, width), 0.3)
     expected = hm.decision_region(stats.norm(2), Z, 0.3)
     assert region.score == pytest.approx(expected.score, abs=1e-9)
-    assert region.threshold == pytest.approx(mean + width * expected.threshold, rel=1e-9)
+    assert region.threshold == pytest.approx(mean + width * expected.threshold, rel=1e-9, abs=0)
 
 
 def test_a_narrow_function_is_found_in_its_support():
@@ -696,7 +696,7 @@ def test_moved_and_mirrored_scores_have_the_region_moved_and_mirrored(of_p, b, s
     got = hm.decision_region(
         stats.norm(shift + sign * scale * of_p[0], scale * of_p[1]), stats.norm(shift, scale), b
     )
-    assert got.score == pytest.approx(plain.score, rel=1e-9)
+    assert got.score == pytest.approx(plain.score, rel=1e-9, abs=0)
     expected = sorted(shift + sign * scale * end for end in chain(*plain.intervals))
     for ours, theirs in zip(chain(*got.intervals), expected, strict=True):
         if abs((theirs - shift) / scale) < 20:
@@ -712,7 +712,7 @@ def test_accuracy_cuts_at_even_odds(name):
     for b in (0.01, 0.6):
         region = found(name, b, "accuracy")
         assert region.likelihood_ratio == 1.0
-        assert region.score == pytest.approx(region.tp + region.tn, rel=1e-12)
+        assert region.score == pytest.approx(region.tp + region.tn, rel=1e-12, abs=0)
         assert region.score >= max(b, 1 - b) - 1e-12
         ends = np.array(inner_ends(region, positive, negative))
         seen = ends[np.minimum(positive.pdf(ends), negative.pdf(ends)) > 1e-290]
@@ -747,7 +747,7 @@ def test_another_ratio_has_the_cut_of_its_weights(b):
     region = hm.decision_region(stats.norm(1), Z, b, GAIN)
     assert region.likelihood_ratio == pytest.approx(0.25)
     assert region.metric == "gain"
-    assert region.score == pytest.approx(4 * region.tp - region.fp, rel=1e-9)
+    assert region.score == pytest.approx(4 * region.tp - region.fp, rel=1e-9, abs=0)
     value = naive.maximum(lambda t: 4 * b * stats.norm(1).sf(t) - (1 - b) * Z.sf(t), -40, 40)
     assert region.score == pytest.approx(value, abs=1e-9)
 

@@ -120,8 +120,10 @@ def test_accuracy_of_a_million_equal_items_keeps_its_digits():
 def test_accuracy_close_to_0_keeps_its_digits():
     p = [0.9999998876915398, 0.9999999999999988]
     exact = float(sum(1 - Fraction(x) for x in p) / 2)
-    assert hm.decide(p, "accuracy", max_k=0).expected_score == pytest.approx(exact, rel=1e-15)
-    assert hm.expected_curve(p, "accuracy")[0] == pytest.approx(exact, rel=1e-15)
+    assert hm.decide(p, "accuracy", max_k=0).expected_score == pytest.approx(
+        exact, rel=1e-15, abs=0
+    )
+    assert hm.expected_curve(p, "accuracy")[0] == pytest.approx(exact, rel=1e-15, abs=0)
 
 
 def tie_of(b2, tp, larger):
@@ -184,7 +186,9 @@ def test_probabilities_of_any_float_are_decided():
 
 
 def test_tiny_probabilities_survive_a_huge_beta():
-    assert hm.decide([1e-300], hm.FBeta(1e100)).expected_score == pytest.approx(1e-300, rel=1e-12)
+    assert hm.decide([1e-300], hm.FBeta(1e100)).expected_score == pytest.approx(
+        1e-300, rel=1e-12, abs=0
+    )
 
 
 def test_few_counts_are_in_question_also_where_recall_weighs_most():
