@@ -82,17 +82,23 @@ def dense_rows():
 
 
 def samples_rows():
-    """Mean over rows, a threshold for each label; beside the sort of all scores by label."""
+    """Mean over rows, a threshold for each label; beside the sort of all scores by label.
+
+    Labels without any signal are the worst case: every threshold is about as good as any other.
+    """
+    rng = np.random.default_rng(1)
     rows = []
-    for n_rows, n_labels in ((20_000, 1_000), (1, 10**6)):
+    cases = (20_000, 1_000, 1.5), (20_000, 1_000, 0.0), (1, 10**6, 1.5)
+    for n_rows, n_labels, distance in cases:
         truth, scores = data.dense(n_rows, n_labels)
-        if n_rows == 1:  # more than a handful of positives
-            truth = (np.random.default_rng(1).random(truth.shape) < 0.1).astype(np.int8)
-            scores += np.float32(1.5) * truth
+        if n_rows == 1 or not distance:  # a row has more than a handful of positives
+            truth = (rng.random(truth.shape) < (0.1 if n_rows == 1 else 0.01)).astype(np.int8)
+            scores = rng.normal(distance * truth).astype(np.float32)
         tune = partial(hm.tune, truth, scores, average="samples")
         tune()
         ours, sort = side_by_side([tune, partial(np.sort, scores, axis=0)], repeats=5)
         name = f"dense samples, a threshold per label, {n_rows:,} x {n_labels:,} float32"
+        name += "" if distance else ", no signal"
         rows.append((name, ours, "np.sort of each label's scores", sort))
     return rows
 

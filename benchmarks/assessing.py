@@ -176,6 +176,10 @@ WITH_WEIGHTS = (
     (Normals(1.5, 0.1), 1_000),
     (Normals(1.5, 0.01), 10_000),
     (Calibrated(0.5, 4.5), 1_000),
+    # Looked at for the first time when the method was settled.
+    (Normals(2.5, 0.05), 2_000),
+    (Normals(1.0, 0.2), 500),
+    (Calibrated(2.0, 18.0), 1_000),
 )
 
 

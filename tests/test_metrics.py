@@ -10,6 +10,7 @@ from strategies import METRICS
 
 import halfmax as hm
 from halfmax.metrics import Objective, confusion, find_metric
+from halfmax.plain_ratio import as_plain_ratio, ratio_at
 
 COUNTS = list(product(range(4), repeat=4))
 
@@ -31,6 +32,27 @@ def test_fbeta_at_any_count(counts, beta):
     got = float(hm.FBeta(beta)(*counts))
     expected = naive.metric_value(str(naive.Fraction(beta)), *map(naive.Fraction, counts))
     assert got == pytest.approx(float(expected), rel=1e-12)
+
+
+@given(
+    st.tuples(*[st.one_of(st.integers(0, 10), st.floats(0, 1e6))] * 4),
+    st.sampled_from([*METRICS, "f1.37"]),
+    st.sampled_from([0.0, 0.5, nan]),
+)
+def test_kernels_compute_ratios_bit_for_bit_as_objectives(counts, name, zero_division):
+    tp, fp, fn, tn = map(float, counts)
+    objective = Objective(find_metric(name), zero_division)
+    held = tp, tp + fp, tp + fn, tp + fp + fn + tn
+    got = ratio_at(as_plain_ratio(objective), *held)
+    np.testing.assert_array_equal(got, objective(*held))
+
+
+def test_kernels_leave_alone_what_is_no_plain_ratio():
+    mine = hm.Metric("fowlkes-mallows", fowlkes_mallows)
+    gain = hm.LinearFractional("gain", (4, -1, 0, 0), (1, 1, 1, 1))
+    floored = Objective(find_metric("f1"), min_precision=0.5)
+    for objective in (Objective(mine), Objective(gain), floored):
+        assert not len(as_plain_ratio(objective))
 
 
 @pytest.mark.parametrize(

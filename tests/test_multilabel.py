@@ -23,16 +23,31 @@ from strategies import (
 import halfmax as hm
 from halfmax import falling, samples, shared
 from halfmax._inputs import read_labelled
+from halfmax.plain_ratio import as_plain_ratio
 
 GAIN = hm.LinearFractional("gain", (4, -1, 0, 0), (1, 1, 1, 1))
 ways = st.tuples(averages, st.booleans())
 small = many_labels(most_rows=5, most_labels=3)
 more = settings(max_examples=3 * settings().max_examples)
+
+
+def no_plain_ratio(_objective):
+    """Sends a metric the way of users' own, of which kernels know nothing."""
+    return np.empty(0)
+
+
+ratios = st.sampled_from([as_plain_ratio, no_plain_ratio])
 few_edges = st.fixed_dictionaries(
-    {"_MOST_EDGES": st.sampled_from([2, 3, 5, 256]), "_CHUNK": st.sampled_from([1, 3, 1 << 20])}
+    {
+        "_MOST_EDGES": st.sampled_from([2, 3, 5, 256]),
+        "_CHUNK": st.sampled_from([1, 3, 1 << 20]),
+        "_MOST_PICKED": st.sampled_from([1, 4, 1 << 23]),
+        "as_plain_ratio": ratios,
+    }
 )
 small_windows = st.fixed_dictionaries(
     {
+        (samples, "as_plain_ratio"): ratios,
         (samples, "_FURTHEST"): st.sampled_from([1, 2, 32]),
         (samples, "_MOST_CELLS"): st.sampled_from([1, 200, 1 << 20]),
         (falling, "_SHORT"): st.sampled_from([0, 2, 32]),

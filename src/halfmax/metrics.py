@@ -20,7 +20,7 @@ _LARGEST_BETA = 1e100  # beta squared, times a count, must stay finite
 _NAMED_F = re.compile(r"f(\d+(?:\.\d+)?)", re.ASCII)
 _LATTICE_STEPS = 17
 _SLACK = 1e-12
-_SUM_ROUNDING = 1e-12  # of a sum of weights; less than this share of it is no row
+SUM_ROUNDING = 1e-12  # of a sum of weights; less than this share of it is no row
 _LARGEST_DIVISOR = 10**6  # of beta squared as a fraction: betas of up to three decimals have one
 
 
@@ -32,7 +32,7 @@ def _weighted(coefficients: Coefficients, *counts: Array) -> Array:
     if min(coefficients) < 0.0 < max(coefficients):  # what cancels leaves a rounding error
         tp, fp, fn, tn = map(abs, coefficients)
         size = _weighted((tp, fp, fn, tn), *counts)
-        total = np.where(np.abs(total) > _SUM_ROUNDING * size, total, 0.0)
+        total = np.where(np.abs(total) > SUM_ROUNDING * size, total, 0.0)
     return total
 
 
@@ -134,7 +134,7 @@ class LinearFractional(Metric):
         tp, fp, fn, tn = self.denominator
         corners = [p * positives + n * negatives for p in (tp, fn) for n in (fp, tn)]
         size = max(map(abs, self.denominator)) * (positives + negatives)
-        if min(corners) < -_SUM_ROUNDING * size and max(corners) > _SUM_ROUNDING * size:
+        if min(corners) < -SUM_ROUNDING * size and max(corners) > SUM_ROUNDING * size:
             raise ValueError(
                 f"metric {self.name!r} must have a denominator of one sign; with {positives:g} "
                 f"positives and {negatives:g} negatives it lies between {min(corners):g} and "
@@ -355,7 +355,7 @@ def confusion(
 
 def _beyond_rounding(difference: Array, whole: Array) -> Array:
     """The difference, or 0 where it is negative or a rounding error of the whole."""
-    return np.where(difference > _SUM_ROUNDING * whole, difference, 0.0)
+    return np.where(difference > SUM_ROUNDING * whole, difference, 0.0)
 
 
 def _spread(size: float, whole: bool) -> npt.NDArray[np.float64]:

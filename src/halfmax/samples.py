@@ -5,9 +5,10 @@ optimum is out of reach. From the best threshold that all labels share, one labe
 moves to its own exact best while the others stay, until none moves: a local optimum, never below
 the shared threshold.
 
-A kernel moves the labels. It knows nothing of the metric: for each row it has a window of values
-around the counts that the row has now, and it stops when a row is about to leave its window. Then
-the windows are filled again, for all rows at once.
+A kernel moves the labels. It computes a metric that is a plain ratio by itself. Of any other it
+knows nothing: for each row it has a window of values around the counts that the row has now, and it
+stops when a row is about to leave its window. Then the windows are filled again, for all rows at
+once.
 """
 
 from typing import Any
@@ -19,6 +20,7 @@ from halfmax._inputs import LabelledScores
 from halfmax._jit import kernel
 from halfmax.falling import Falling, fall
 from halfmax.metrics import Objective
+from halfmax.plain_ratio import as_plain_ratio, divide
 from halfmax.shared import TIE, best_shared, group_scores
 
 Array = npt.NDArray[Any]
@@ -30,28 +32,67 @@ _MOST_CELLS = 1 << 20
 _ROUNDING = 1e-12  # of sums, far more than it can be
 
 
-@kernel
-def _look_around(
-    i: int, tp: Array, fp: Array, middle: Array, windows: Array, gains: Array, most: Array
-) -> bool:
-    """Write what a row gains by each change of its predictions; False if its window is left.
+# What a row gains by each change of its predictions: from now on one more negative or one more
+# positive is predicted; up to now the last one was, a negative or a positive. Both kernels return
+# the most that a positive gains. Rows are given as codes, see `Falling`.
 
-    The changes: from now on one more negative or one more positive is predicted; up to now the last
-    one was, a negative or a positive. No positive of any row gains more than `most[0]`.
-    """
+
+@kernel
+def _gains_of_ratio(
+    codes: Array,
+    tp: Array,
+    fp: Array,
+    positives: Array,
+    total: int,
+    importance: Array,
+    ratio: Array,
+    gains: Array,
+) -> float:
+    """Compute the gains of some rows from the ratio: a step adds the same to its sums anywhere."""
+    hit, hit_ = ratio[0] - ratio[2], ratio[4] - ratio[6]  # a positive, above and below the line
+    miss, miss_ = ratio[1] - ratio[3], ratio[5] - ratio[7]  # a negative
+    most = 0.0
+    for code in codes:
+        i = code >> 2
+        true, false = positives[i] - tp[i], total - positives[i] - fp[i]  # not predicted
+        above = ratio[0] * tp[i] + ratio[1] * fp[i] + ratio[2] * true + ratio[3] * false
+        below = ratio[4] * tp[i] + ratio[5] * fp[i] + ratio[6] * true + ratio[7] * false
+        here = divide(above, below, ratio[8])
+        gains[i] = 0.0  # for changes that cannot be
+        if false > 0:
+            gains[i, 0] = importance[i] * (divide(above + miss, below + miss_, ratio[8]) - here)
+        if true > 0:
+            gains[i, 1] = importance[i] * (divide(above + hit, below + hit_, ratio[8]) - here)
+        if fp[i] > 0:
+            gains[i, 2] = importance[i] * (here - divide(above - miss, below - miss_, ratio[8]))
+        if tp[i] > 0:
+            gains[i, 3] = importance[i] * (here - divide(above - hit, below - hit_, ratio[8]))
+        most = max(most, gains[i, 1], gains[i, 3])
+    return most
+
+
+@kernel
+def _gains_in_windows(
+    codes: Array, tp: Array, fp: Array, middle: Array, windows: Array, gains: Array
+) -> float:
+    """Look the gains of some rows up in their windows; inf if a row has left its window."""
     reach = windows.shape[1] >> 1
-    a, b = tp[i] - middle[i, 0], fp[i] - middle[i, 1]
-    if max(abs(a), abs(b)) >= reach:
-        return False
-    a += reach
-    b += reach
-    here = windows[i, a, b]
-    gains[i, 0] = windows[i, a, b + 1] - here
-    gains[i, 1] = windows[i, a + 1, b] - here
-    gains[i, 2] = here - windows[i, a, b - 1]
-    gains[i, 3] = here - windows[i, a - 1, b]
-    most[0] = max(most[0], gains[i, 1], gains[i, 3])
-    return True
+    most = 0.0
+    for code in codes:
+        i = code >> 2
+        a, b = tp[i] - middle[i, 0], fp[i] - middle[i, 1]
+        if max(abs(a), abs(b)) >= reach:
+            most = np.inf
+            continue
+        a += reach
+        b += reach
+        here = windows[i, a, b]
+        gains[i, 0] = windows[i, a, b + 1] - here
+        gains[i, 1] = windows[i, a + 1, b] - here
+        gains[i, 2] = here - windows[i, a, b - 1]
+        gains[i, 3] = here - windows[i, a - 1, b]
+        most = max(most, gains[i, 1], gains[i, 3])
+    return most
 
 
 @kernel
@@ -87,24 +128,38 @@ def _best_place(
 
 
 @kernel
+def _move(codes: Array, step: int, tp: Array, fp: Array) -> None:
+    """Predict some scores more, or less."""
+    for code in codes:
+        if code & 1:
+            tp[code >> 2] += step
+        else:
+            fp[code >> 2] += step
+
+
+@kernel
 def _sweep(
     place: Array,
     edges: Array,
     codes: Array,
     positives: Array,
     n_predicted: Array,
+    records: Array,
     tp: Array,
     fp: Array,
+    row_positives: Array,
+    total: int,
+    importance: Array,
+    ratio: Array,
     middle: Array,
     windows: Array,
     gains: Array,
     most: Array,
-    records: Array,
 ) -> None:
     """Move labels, each to its best place, from label `place[0]` on.
 
     It stops when a row has left its window, when as many labels as there are have stayed in turn
-    (`place[1]`), or after the last label.
+    (`place[1]`), or after the last label. No positive of any row gains more than `most[0]`.
     """
     n_labels = n_predicted.size
     inside = True
@@ -116,14 +171,15 @@ def _sweep(
         place[0] += 1
         place[1] = place[1] + 1 if best == now else 0
         n_predicted[j] = best
-        step = 1 if best > now else -1
-        for e in range(min(now, best), max(now, best)):
-            i = here[e] >> 2
-            if here[e] & 1:
-                tp[i] += step
-            else:
-                fp[i] += step
-            inside &= _look_around(i, tp, fp, middle, windows, gains, most)
+        moved = here[min(now, best) : max(now, best)]
+        _move(moved, 1 if best > now else -1, tp, fp)
+        if ratio.size:
+            found = _gains_of_ratio(moved, tp, fp, row_positives, total, importance, ratio, gains)
+        else:
+            found = _gains_in_windows(moved, tp, fp, middle, windows, gains)
+            inside = found < np.inf
+        if inside:
+            most[0] = max(most[0], found)
 
 
 @kernel
@@ -137,14 +193,6 @@ def _count_rows(edges: Array, codes: Array, n_predicted: Array, tp: Array, fp: A
                 fp[codes[e] >> 2] += 1
 
 
-@kernel
-def _look_around_all(
-    rows: Array, tp: Array, fp: Array, middle: Array, windows: Array, gains: Array, most: Array
-) -> None:
-    for i in rows:
-        _look_around(i, tp, fp, middle, windows, gains, most)
-
-
 class _RowState:
     """What each row has predicted, and what its metric would be after any change."""
 
@@ -156,18 +204,32 @@ class _RowState:
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
         self.importance = weights / weights.sum()
         self.objective = objective
+        self.ratio = as_plain_ratio(objective)
         side = int(np.sqrt(_MOST_CELLS / data.n_rows))
         self.reach = min(max((side - 1) // 2, 1), _FURTHEST)
-        self.windows = np.empty((data.n_rows, 2 * self.reach + 1, 2 * self.reach + 1))
+        n_windows = 0 if len(self.ratio) else data.n_rows
+        self.windows = np.empty((n_windows, 2 * self.reach + 1, 2 * self.reach + 1))
+        self.middle = np.empty((n_windows, 2), np.int64)
         self.gains = np.empty((data.n_rows, 4))
         self.most = np.zeros(1)
-        self.middle = np.empty((data.n_rows, 2), np.int64)
-        self.refill(np.arange(data.n_rows))
+        self.look_around(np.arange(data.n_rows))
 
     @property
-    def parts(self) -> tuple[Array, Array, Array, Array, Array, Array]:
+    def parts(self) -> tuple[Any, ...]:
         """What the kernels read and write."""
-        return self.tp, self.fp, self.middle, self.windows, self.gains, self.most
+        known = self.tp, self.fp, self.positives, self.total, self.importance, self.ratio
+        return *known, self.middle, self.windows, self.gains, self.most
+
+    def look_around(self, rows: Array) -> None:
+        """Compute what these rows gain by each change."""
+        if len(self.ratio):
+            fixed = self.positives, self.total, self.importance, self.ratio
+            most = _gains_of_ratio(4 * rows, self.tp, self.fp, *fixed, self.gains)
+        else:
+            self.refill(rows)
+            known = self.tp, self.fp, self.middle, self.windows
+            most = _gains_in_windows(4 * rows, *known, self.gains)
+        self.most[0] = max(self.most[0], most)
 
     def refill(self, rows: Array) -> None:
         """Centre the windows of these rows; counts that cannot be are never looked at."""
@@ -178,12 +240,13 @@ class _RowState:
         fp = np.clip(self.fp[rows, None, None] + around, 0, self.total - positives)
         value = self.objective(tp, tp + fp, positives, self.total)
         self.windows[rows] = value * self.importance[rows, None, None]
-        _look_around_all(rows, *self.parts)
 
-    def refill_moved(self) -> None:
+    def follow(self) -> None:
         """Centre the windows of rows that have come half of their way, or have left them."""
+        if len(self.ratio):
+            return
         moved = np.maximum(abs(self.tp - self.middle[:, 0]), abs(self.fp - self.middle[:, 1]))
-        self.refill(np.flatnonzero(2 * moved >= self.reach))
+        self.look_around(np.flatnonzero(2 * moved >= self.reach))
 
 
 def ascend(data: LabelledScores, objective: Objective) -> npt.NDArray[np.float64]:
@@ -197,8 +260,8 @@ def ascend(data: LabelledScores, objective: Objective) -> npt.NDArray[np.float64
     for _ in range(_MOST_SWEEPS):
         place = np.array([0, stayed])
         while place[0] < data.n_labels and place[1] < data.n_labels:
-            _sweep(place, *fixed, labels.n_predicted, *state.parts, records)
-            state.refill_moved()
+            _sweep(place, *fixed, labels.n_predicted, records, *state.parts)
+            state.follow()
         stayed = place[1]
         if stayed >= data.n_labels:
             break

@@ -8,7 +8,8 @@ can do better than to catch all of its positives there and none of its negatives
 ceiling; only where the ceiling reaches the floor are scores sorted and swept.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from halfmax._jit import kernel
 from halfmax._threads import map_blocks, spans
 from halfmax.grid import locate_positives
 from halfmax.metrics import Objective
+from halfmax.plain_ratio import as_plain_ratio, ratio_at
 
 Array = npt.NDArray[Any]
 
@@ -25,6 +27,7 @@ _CHUNK = 1 << 20
 _IN_STEP = 1 << 10  # scores and places that stay in the cache
 _MOST_CELLS = 1 << 21
 _MOST_EDGES = 256
+_MOST_PICKED = 1 << 23  # scores that are moved to their bins at a time
 TIE = 1e-13  # means closer than this are equal: their sums were rounded in different orders
 
 
@@ -39,14 +42,22 @@ class Groups(NamedTuple):
     total: Array
     importance: Array
 
-    def take(self, entry: Array) -> "Groups":
+    @property
+    def entries(self) -> tuple[Array, Array, Array, Array]:
+        """What there is of each score."""
+        return self.scores, self.group, self.positive, self.weights
+
+    def with_entries(self, scores: Array, group: Array, positive: Array, weights: Array) -> Self:
+        """Other scores of the same groups."""
+        return self._replace(scores=scores, group=group, positive=positive, weights=weights)
+
+    def take(self, entry: Array | slice) -> Self:
         """Some of the scores."""
-        return self._replace(
-            scores=self.scores[entry],
-            group=self.group[entry],
-            positive=self.positive[entry],
-            weights=self.weights[entry],
-        )
+        return self.with_entries(*(part[entry] for part in self.entries))
+
+    def empty(self, size: int) -> Self:
+        """Room for as many scores."""
+        return self.with_entries(*(np.empty(size, part.dtype) for part in self.entries))
 
 
 class _Best(NamedTuple):
@@ -99,6 +110,37 @@ def _count_bins(
 
 
 @kernel
+def _count_places(place: Array, sizes: Array) -> None:
+    """Count the scores of each bin."""
+    for e in range(place.size):
+        sizes[place[e]] += 1
+
+
+@kernel
+def _pick(
+    place: Array,
+    scores: Array,
+    group: Array,
+    positive: Array,
+    weights: Array,
+    ends: Array,
+    picked_scores: Array,
+    picked_group: Array,
+    picked_positive: Array,
+    picked_weights: Array,
+) -> None:
+    """Copy scores to where those of their bin end so far; -1 leaves a bin out."""
+    for e in range(place.size):
+        to = ends[place[e]]
+        if to >= 0:
+            picked_scores[to] = scores[e]
+            picked_group[to] = group[e]
+            picked_positive[to] = positive[e]
+            picked_weights[to] = weights[e]
+            ends[place[e]] = to + 1
+
+
+@kernel
 def _advance(
     group: Array, positive: Array, weights: Array, tp: Array, predicted: Array, counts: Array
 ) -> None:
@@ -109,6 +151,26 @@ def _advance(
         tp[g] += weights[e] * positive[e]
         counts[0, e] = tp[g]
         counts[1, e] = predicted[g]
+
+
+@kernel
+def _advance_ratio(
+    group: Array,
+    positive: Array,
+    weights: Array,
+    tp: Array,
+    predicted: Array,
+    positives: Array,
+    total: Array,
+    ratio: Array,
+    after: Array,
+) -> None:
+    """Count each score into its group and note the group's ratio after it."""
+    for e in range(group.size):
+        g = group[e]
+        predicted[g] += weights[e]
+        tp[g] += weights[e] * positive[e]
+        after[e] = ratio_at(ratio, tp[g], predicted[g], positives[g], total[g])
 
 
 @kernel
@@ -160,14 +222,40 @@ def best_shared(groups: Groups, objective: Objective) -> float:
     if not len(edges):
         return best.threshold
     place = _bins_of(groups.scores, edges)
-    hits, inside = _counts_in_bins(groups, place, len(edges))
-    tp, predicted = np.cumsum(hits, axis=0), np.cumsum(inside, axis=0)
-    for b in _open_bins(groups, objective, tp, predicted, hits, best.mean):
+    hits, all_inside = _counts_in_bins(groups, place, len(edges))
+    tp, predicted = np.cumsum(hits, axis=0), np.cumsum(all_inside, axis=0)
+    bins = _open_bins(groups, objective, tp, predicted, hits, best.mean)
+    for b, inside in _scores_in_bins(groups, place, len(edges), bins):
         above = (tp[b - 1], predicted[b - 1]) if b else (nothing, nothing)
-        entry = np.flatnonzero(place == b)
-        entry = entry[np.argsort(-groups.scores[entry])]
-        best = _sweep(groups.take(entry), objective, above, best)
+        best = _sweep(inside, objective, above, best)
     return best.threshold
+
+
+def _scores_in_bins(
+    groups: Groups, place: Array, n_bins: int, bins: Array
+) -> Iterator[tuple[int, Groups]]:
+    """Each of these bins with its scores from high to low."""
+    sizes = np.zeros(n_bins + 1, np.int64)
+    _count_places(place, sizes)
+    batch = np.cumsum(sizes[bins]) // _MOST_PICKED
+    for some in np.split(bins, np.flatnonzero(np.diff(batch)) + 1):
+        yield from zip(some, _sorted_bins(groups, place, sizes, some), strict=True)
+
+
+def _sorted_bins(groups: Groups, place: Array, sizes: Array, bins: Array) -> Iterator[Groups]:
+    """The scores of each bin, picked in one pass over all of them."""
+    stops = np.cumsum(sizes[bins])
+    starts = stops - sizes[bins]
+    ends = np.full(len(sizes), -1)
+    ends[bins] = starts
+    picked = groups.empty(int(stops[-1]) if len(bins) else 0)
+    _pick(place, *groups.entries, ends, *picked.entries)
+
+    def falling(part: slice) -> Groups:
+        inside = picked.take(part)
+        return inside.take(np.argsort(-inside.scores))
+
+    return map_blocks(falling, map(slice, starts, stops))
 
 
 def _edges(groups: Groups) -> Array:
@@ -199,18 +287,18 @@ def _counts_in_bins(groups: Groups, place: Array, n_bins: int) -> tuple[Array, A
 
 def _open_bins(
     groups: Groups, objective: Objective, tp: Array, predicted: Array, hits: Array, floor: float
-) -> list[int]:
+) -> npt.NDArray[np.int64]:
     """The bins between edges that may hold the best threshold."""
-    bins = range(len(tp))
+    bins = np.arange(len(tp))
     if np.isnan(objective.zero_division):
-        return list(bins)  # groups come and go with their NaN, so a mean has no simple ceiling
+        return bins  # groups come and go with their NaN, so a mean has no simple ceiling
     floor = max(floor, *(_mean(groups, objective, tp[b], predicted[b]) for b in bins))
     without = np.zeros_like(predicted[0])
     ceiling = [
         _mean(groups, objective, tp[b], hits[b] + (predicted[b - 1] if b else without))
         for b in bins
     ]
-    return [b for b in bins if ceiling[b] >= floor - TIE]
+    return bins[np.array(ceiling) >= floor - TIE]
 
 
 def _mean(groups: Groups, objective: Objective, tp: Array, predicted: Array) -> float:
@@ -234,13 +322,27 @@ def _sweep(groups: Groups, objective: Objective, above: tuple[Array, Array], bes
     for start in range(0, len(groups.scores), _CHUNK):
         part = slice(start, start + _CHUNK)
         group = groups.group[part]
-        counts = np.empty((2, len(group)), tp.dtype)
-        _advance(group, groups.positive[part], groups.weights[part], tp, predicted, counts)
-        after = objective(counts[0], counts[1], groups.positives[group], groups.total[group])
+        after = _values_after(groups, objective, part, tp, predicted)
         _follow_mean(start, groups.scores, group, after, groups.importance, value, running, found)
     if found[1] < 0:
         return best
     return _Best(float(found[0]), float(groups.scores[int(found[1])]) + 0.0)
+
+
+def _values_after(
+    groups: Groups, objective: Objective, part: slice, tp: Array, predicted: Array
+) -> Array:
+    """What each score of a part makes of its group's objective; the counts move on."""
+    entries = groups.group[part], groups.positive[part], groups.weights[part]
+    ratio = as_plain_ratio(objective)
+    if len(ratio):
+        after = np.empty(len(entries[0]))
+        _advance_ratio(*entries, tp, predicted, groups.positives, groups.total, ratio, after)
+        return after
+    counts = np.empty((2, len(entries[0])), tp.dtype)
+    _advance(*entries, tp, predicted, counts)
+    group = entries[0]
+    return objective(counts[0], counts[1], groups.positives[group], groups.total[group])
 
 
 def group_scores(data: LabelledScores, average: str) -> Groups:
