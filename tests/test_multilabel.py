@@ -48,7 +48,7 @@ few_edges = st.fixed_dictionaries(
 small_windows = st.fixed_dictionaries(
     {
         (samples, "as_plain_ratio"): ratios,
-        (samples, "_FURTHEST"): st.sampled_from([1, 2, 32]),
+        (samples, "_FURTHEST"): st.sampled_from([1, 2, 3, 32]),
         (samples, "_MOST_CELLS"): st.sampled_from([1, 200, 1 << 20]),
         (falling, "_SHORT"): st.sampled_from([0, 2, 32]),
         (falling, "_BLOCK_ENTRIES"): st.sampled_from([1, 5, 1 << 20]),
@@ -332,6 +332,17 @@ def test_samples_per_label_makes_the_moves_of_its_twin(
             patch.setattr(module, name, value)
         got = tune(given_, metric, "samples", True, zero_division)
     assert got.thresholds.tolist() == expected
+
+
+def test_rows_inside_their_windows_count_where_another_has_left():
+    windows = np.zeros((2, 3, 3))
+    windows[0, 2, 1] = 0.5  # what the first row gains by a positive; the second row has moved
+    gains, most = np.zeros((2, 4)), np.zeros(1)
+    counts = np.array([0, 1]), np.array([0, 0]), np.zeros((2, 2), int)
+    rows = 4 * np.arange(2)
+    assert not samples._gains_in_windows(rows, *counts, windows, gains, most)
+    assert (gains[0, 1], most[0]) == (0.5, 0.5)
+    assert samples._gains_in_windows(rows[:1], *counts, windows, gains, most)
 
 
 def test_samples_per_label_of_one_long_row_predicts_its_positives():

@@ -29,12 +29,13 @@ _MOST_SWEEPS = 100
 # of them together must stay in the cache.
 _FURTHEST = 32
 _MOST_CELLS = 1 << 20
+_MOST_AT_ONCE = 1 << 26  # scores, less than a second
 _ROUNDING = 1e-12  # of sums, far more than it can be
 
 
 # What a row gains by each change of its predictions: from now on one more negative or one more
-# positive is predicted; up to now the last one was, a negative or a positive. Both kernels return
-# the most that a positive gains. Rows are given as codes, see `Falling`.
+# positive is predicted; up to now the last one was, a negative or a positive. No positive of any
+# row gains more than `most[0]`. Rows are given as codes, see `Falling`.
 
 
 @kernel
@@ -47,11 +48,11 @@ def _gains_of_ratio(
     importance: Array,
     ratio: Array,
     gains: Array,
-) -> float:
+    most: Array,
+) -> None:
     """Compute the gains of some rows from the ratio: a step adds the same to its sums anywhere."""
     hit, hit_ = ratio[0] - ratio[2], ratio[4] - ratio[6]  # a positive, above and below the line
     miss, miss_ = ratio[1] - ratio[3], ratio[5] - ratio[7]  # a negative
-    most = 0.0
     for code in codes:
         i = code >> 2
         true, false = positives[i] - tp[i], total - positives[i] - fp[i]  # not predicted
@@ -67,22 +68,21 @@ def _gains_of_ratio(
             gains[i, 2] = importance[i] * (here - divide(above - miss, below - miss_, ratio[8]))
         if tp[i] > 0:
             gains[i, 3] = importance[i] * (here - divide(above - hit, below - hit_, ratio[8]))
-        most = max(most, gains[i, 1], gains[i, 3])
-    return most
+        most[0] = max(most[0], gains[i, 1], gains[i, 3])
 
 
 @kernel
 def _gains_in_windows(
-    codes: Array, tp: Array, fp: Array, middle: Array, windows: Array, gains: Array
-) -> float:
-    """Look the gains of some rows up in their windows; inf if a row has left its window."""
+    codes: Array, tp: Array, fp: Array, middle: Array, windows: Array, gains: Array, most: Array
+) -> bool:
+    """Look the gains of some rows up in their windows; False if one has left its window."""
     reach = windows.shape[1] >> 1
-    most = 0.0
+    inside = True
     for code in codes:
         i = code >> 2
         a, b = tp[i] - middle[i, 0], fp[i] - middle[i, 1]
         if max(abs(a), abs(b)) >= reach:
-            most = np.inf
+            inside = False
             continue
         a += reach
         b += reach
@@ -91,8 +91,8 @@ def _gains_in_windows(
         gains[i, 1] = windows[i, a + 1, b] - here
         gains[i, 2] = here - windows[i, a, b - 1]
         gains[i, 3] = here - windows[i, a - 1, b]
-        most = max(most, gains[i, 1], gains[i, 3])
-    return most
+        most[0] = max(most[0], gains[i, 1], gains[i, 3])
+    return inside
 
 
 @kernel
@@ -159,13 +159,14 @@ def _sweep(
     """Move labels, each to its best place, from label `place[0]` on.
 
     It stops when a row has left its window, when as many labels as there are have stayed in turn
-    (`place[1]`), or after the last label. No positive of any row gains more than `most[0]`.
+    (`place[1]`), after the last label, or after so many scores that Ctrl-C must be heard.
     """
     n_labels = n_predicted.size
-    inside = True
-    while inside and place[0] < n_labels and place[1] < n_labels:
+    inside, left = True, _MOST_AT_ONCE
+    while inside and left > 0 and place[0] < n_labels and place[1] < n_labels:
         j = place[0]
         here = codes[edges[j] : edges[j + 1]]
+        left -= here.size
         now = n_predicted[j]
         best = _best_place(here, now, positives[j], gains, most[0], records)
         place[0] += 1
@@ -174,23 +175,17 @@ def _sweep(
         moved = here[min(now, best) : max(now, best)]
         _move(moved, 1 if best > now else -1, tp, fp)
         if ratio.size:
-            found = _gains_of_ratio(moved, tp, fp, row_positives, total, importance, ratio, gains)
+            fixed = row_positives, total, importance, ratio
+            _gains_of_ratio(moved, tp, fp, *fixed, gains, most)
         else:
-            found = _gains_in_windows(moved, tp, fp, middle, windows, gains)
-            inside = found < np.inf
-        if inside:
-            most[0] = max(most[0], found)
+            inside = _gains_in_windows(moved, tp, fp, middle, windows, gains, most)
 
 
 @kernel
 def _count_rows(edges: Array, codes: Array, n_predicted: Array, tp: Array, fp: Array) -> None:
     """Count for each row the positives and the negatives that are predicted."""
     for j in range(n_predicted.size):
-        for e in range(edges[j], edges[j] + n_predicted[j]):
-            if codes[e] & 1:
-                tp[codes[e] >> 2] += 1
-            else:
-                fp[codes[e] >> 2] += 1
+        _move(codes[edges[j] : edges[j] + n_predicted[j]], 1, tp, fp)
 
 
 class _RowState:
@@ -224,12 +219,11 @@ class _RowState:
         """Compute what these rows gain by each change."""
         if len(self.ratio):
             fixed = self.positives, self.total, self.importance, self.ratio
-            most = _gains_of_ratio(4 * rows, self.tp, self.fp, *fixed, self.gains)
+            _gains_of_ratio(4 * rows, self.tp, self.fp, *fixed, self.gains, self.most)
         else:
             self.refill(rows)
             known = self.tp, self.fp, self.middle, self.windows
-            most = _gains_in_windows(4 * rows, *known, self.gains)
-        self.most[0] = max(self.most[0], most)
+            _gains_in_windows(4 * rows, *known, self.gains, self.most)
 
     def refill(self, rows: Array) -> None:
         """Centre the windows of these rows; counts that cannot be are never looked at."""

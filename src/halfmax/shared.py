@@ -248,7 +248,7 @@ def _sorted_bins(groups: Groups, place: Array, sizes: Array, bins: Array) -> Ite
     starts = stops - sizes[bins]
     ends = np.full(len(sizes), -1)
     ends[bins] = starts
-    picked = groups.empty(int(stops[-1]) if len(bins) else 0)
+    picked = groups.empty(int(sizes[bins].sum()))
     _pick(place, *groups.entries, ends, *picked.entries)
 
     def falling(part: slice) -> Groups:
