@@ -10,7 +10,6 @@ import struct
 import subprocess
 import sys
 import termios
-import time
 from contextlib import contextmanager
 
 import numpy as np
@@ -30,6 +29,16 @@ HUNG_UP, STOPPED, NO_READER, TERMINATED = 129, 130, 141, 143
 WITH_AN_EARLY_BAR = """
 from halfmax.cli import app, bar
 bar._SECONDS_BEFORE = 0.1
+app(prog_name="halfmax")
+"""
+WITH_A_BAR_AT_ONCE = """
+from halfmax.cli import app, bar
+class Timer:
+    def __init__(self, _, start):
+        self.start = start
+    def cancel(self):
+        pass
+bar.Timer = Timer
 app(prog_name="halfmax")
 """
 INTERRUPTED_IMPORT = """
@@ -105,9 +114,9 @@ def test_exit_codes():
 
 
 @contextmanager
-def started(*words, **more):
+def started(*words, program=WITH_AN_EARLY_BAR, **more):
     """A command that waits for its input."""
-    command = [sys.executable, "-c", WITH_AN_EARLY_BAR, *words]
+    command = [sys.executable, "-c", program, *words]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
     process = subprocess.Popen(command, **pipes)
     try:
@@ -214,7 +223,7 @@ def test_a_terminal_gets_lines_that_break_between_words(monkeypatch):
     with terminal(columns=40) as (seen, own), subprocess.Popen(command, stderr=own) as process:
         os.close(own)
         shown = read_until(seen).replace("\r", "")
-        assert process.wait(timeout=60) == 2
+        assert process.wait(timeout=PATIENCE) == 2
     assert shown.split() == plain.split()
     *lines, path = shown.splitlines()
     assert len(path) > 40
@@ -238,11 +247,10 @@ def test_help_shows_no_type_for_switches(words):
 
 
 def test_nothing_is_drawn_where_nobody_looks(folder):
-    with started("apply", "t.json", "-", "--out", "p.csv") as process:
-        begin_input(process, folder)
-        time.sleep(0.3)  # a bar would be drawn by now
-        _, rest = (folder / "scores.csv").read_bytes().split(b"\n", 1)
-        _, errors = process.communicate(rest, timeout=PATIENCE)
+    words = ["apply", "t.json", "-", "--out", "p.csv"]
+    with started(*words, program=WITH_A_BAR_AT_ONCE) as process:
+        scores = (folder / "scores.csv").read_bytes()
+        _, errors = process.communicate(scores, timeout=PATIENCE)
     assert process.returncode == 0
     assert errors == b""
 

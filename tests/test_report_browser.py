@@ -650,7 +650,8 @@ def test_labels_opened_in_a_hurry_leave_the_picture_of_the_last(read):
         alone = reader.run(HEIGHTS)
         reader.run(HURRY, ["pooled", "label=1", "pooled", "label=3"])
         reader.page.wait_for_function(f"alone => {HEIGHTS} === alone", arg=alone)
-        reader.page.wait_for_timeout(200)  # for drawings that may still come
+        for _ in range(10):  # for drawings that may still come
+            reader.settle()
         assert reader.run(HEIGHTS) == alone
 
 
