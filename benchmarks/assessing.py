@@ -16,9 +16,9 @@ from sklearn.metrics import precision_recall_curve
 import halfmax as hm
 from benchmarks import data, peers
 from benchmarks.measure import seconds
-from halfmax import leave_one_out
-from halfmax.metrics import FBeta, Objective
-from halfmax.scoring import label_counts
+from halfmax.metrics.metric import FBeta, Objective
+from halfmax.metrics.score import label_counts
+from halfmax.staircase import leave_one_out
 
 BESIDE_THE_PROJECT = Path(__file__).parents[2] / "shared" / "data"
 SCORES = Path(os.environ.get("HALFMAX_DATA", BESIDE_THE_PROJECT)) / "scores"

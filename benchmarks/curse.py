@@ -4,8 +4,8 @@ import numpy as np
 
 import halfmax as hm
 from benchmarks.measure import seconds
-from halfmax.studies import RUNS
-from halfmax.studies.curse import BASE_RATES, N
+from halfmax.paper import RUNS
+from halfmax.paper.curse.simulation import BASE_RATES, N
 
 PLAIN_RUNS = 3
 

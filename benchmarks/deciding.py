@@ -61,7 +61,7 @@ def short_rows():
     for length in (5, 10, 20, 50, 100, 200):
         rows = data.probabilities(1_000_000).reshape(-1, length)
         falling = -np.sort(-rows, axis=1)
-        with mock.patch("halfmax._threads.available_cores", return_value=1):
+        with mock.patch("halfmax._core.threads.available_cores", return_value=1):
             ours = seconds(hm.decide, rows, average="samples")
         theirs = seconds(quadratic.rows_quadratic, falling)
         yield length, len(rows) / ours, len(rows) / theirs

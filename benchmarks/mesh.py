@@ -15,11 +15,11 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.measure import seconds
-from halfmax._style import INK, LINES, MARKERS, WIDE, new_figure, render, styled
-from halfmax.mesh.generator import PAPER, Recipe
-from halfmax.mesh.half_max import find_half_max
-from halfmax.mesh.outputs import Outputs
-from halfmax.mesh.ridge import Ridge
+from halfmax.displays.style import INK, LINES, MARKERS, WIDE, new_figure, render, styled
+from halfmax.mesh.model.outputs import Outputs
+from halfmax.mesh.model.ridge import Ridge
+from halfmax.mesh.records.generator import PAPER, Recipe
+from halfmax.mesh.rules.half_max import find_half_max
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "mesh-growth.png"
 SHARES = (0.25, 0.5, 1.0)
@@ -82,9 +82,9 @@ def run_study(recipe):
     with tempfile.TemporaryDirectory() as folder:
         code = (
             "import json, sys\n"
-            "from halfmax.mesh.generator import Recipe\n"
-            "from halfmax.studies.mesh import study\n"
-            "from halfmax.studies.mesh.reporting import reproduce_mesh\n"
+            "from halfmax.mesh.records.generator import Recipe\n"
+            "from halfmax.paper.mesh import study\n"
+            "from halfmax.paper.mesh.write import reproduce_mesh\n"
             "study.SCALES['paper'] = Recipe(**json.loads(sys.argv[1]))\n"
             "_, found = reproduce_mesh(sys.argv[2], scale='paper')\n"
             "print(json.dumps([stage._asdict() for stage in found.stages]))\n"

@@ -8,12 +8,13 @@ import numpy as np
 
 import halfmax as hm
 from benchmarks import data
-from halfmax._files import write_whole
-from halfmax._style import BLUE, GREEN, GREY, INK, ORANGE, PALE, new_figure, render, styled
-from halfmax.demo import score_tumours
-from halfmax.reciprocal import exponential_sum
-from halfmax.studies import figure_data, figures
-from halfmax.studies.curse import simulate_curse, simulate_plane
+from halfmax._core.files import write_whole
+from halfmax._core.reciprocal import exponential_sum
+from halfmax.cli.demo import score_tumours
+from halfmax.displays.style import BLUE, GREEN, GREY, INK, ORANGE, PALE, new_figure, render, styled
+from halfmax.paper.curse.simulation import simulate_curse, simulate_plane
+from halfmax.paper.figures import data as figure_data
+from halfmax.paper.figures import pictures
 
 HERE = Path(__file__).parent
 IMAGES = HERE.parent / "docs" / "images"
@@ -229,6 +230,6 @@ if __name__ == "__main__":
     save("display-half-max.png", calibration)
     save("display-label-health.png", health(None), health("auto"))
     save("display-region.png", regions)
-    for picture in figures.pictures(simulate_curse(), simulate_plane()):
+    for picture in pictures.pictures(simulate_curse(), simulate_plane()):
         if picture.key in OF_THE_PAPER:
-            figures.save(picture, IMAGES, ("png",))
+            pictures.save(picture, IMAGES, ("png",))

@@ -20,9 +20,9 @@ from pyarrow import compute, parquet
 import halfmax as hm
 from benchmarks import peers
 from benchmarks.measure import side_by_side
-from halfmax.metrics import Objective, find_metric
+from halfmax.metrics.metric import Objective, find_metric
 from halfmax.tables.columns import Columns
-from halfmax.tables.opening import Passes, open_source
+from halfmax.tables.passes import Passes, open_source
 
 LABELS, PER_INSTANCE, ROWS_AT_ONCE = 50_000, 200, 1 << 20
 

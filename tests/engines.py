@@ -139,10 +139,10 @@ def _itself(piece):
 def table_of(name, frame):
     """The frame as halfmax sees it."""
     if name == "spark":
-        from halfmax.tables.spark import SparkTable
+        from halfmax.tables.engines.spark import SparkTable
 
         return SparkTable(frame)
-    from halfmax.tables.dask_frames import DaskTable
+    from halfmax.tables.engines.dask import DaskTable
 
     return DaskTable(frame)
 

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from halfmax import _inputs, bands
-from halfmax.bands import Bands
+from halfmax._core import labelled
+from halfmax.tuning.guard import bands
+from halfmax.tuning.guard.bands import Bands
 
 
 def read(y: Any, s: Any, w: Any = None) -> Any:
-    return _inputs.read_labelled(y, s, w)
+    return labelled.read_labelled(y, s, w)
 
 
 def count(y: Any, s: Any, w: Any = None) -> Bands:

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from pyarrow import csv, dataset, feather
 from strategies import Long
 
-from halfmax import _threads
-from halfmax.tables import duplicates, files, scanning, sources
+from halfmax._core import threads
+from halfmax.tables import duplicates, files, scan, sources
 
 LIMITS = st.fixed_dictionaries(
     {
         (files, "ROWS_AT_ONCE"): st.sampled_from([1, 3, 1 << 20]),
-        (scanning, "_KEPT_BYTES"): st.sampled_from([0, 30, 1 << 28]),
+        (scan, "_KEPT_BYTES"): st.sampled_from([0, 30, 1 << 28]),
         (duplicates, "_HELD"): st.sampled_from([1, 5, 1 << 25]),
-        (_threads, "available_cores"): st.sampled_from([1, 3]).map(lambda n: lambda: n),
+        (threads, "available_cores"): st.sampled_from([1, 3]).map(lambda n: lambda: n),
     }
 )
 

@@ -17,20 +17,12 @@ from test_curse import LIKELY, chance_of_equal_laws
 from test_real_scores import real  # noqa: F401
 
 import halfmax as hm
-from halfmax import (
-    _inputs,
-    _options,
-    _threads,
-    assessing,
-    assessing_labels,
-    cross_fitting,
-    leave_one_out,
-    resampling,
-    tuning,
-    weighing,
-)
-from halfmax.metrics import FBeta, Objective, find_metric
-from halfmax.micro import NOBODY
+from halfmax._core import checks, labelled, threads
+from halfmax.honesty import assess, cross_fit, on_staircase, weighted_rows
+from halfmax.metrics.metric import FBeta, Objective, find_metric
+from halfmax.staircase import bootstrap, leave_one_out
+from halfmax.tuning import tune
+from halfmax.tuning.exact.micro import NOBODY
 
 INF = np.inf
 UNWEIGHTED = ("none",)
@@ -46,9 +38,9 @@ def binary(n, base_rate, distance, seed=0, decimals=None):
 def draw(y, s, runs, seed=1, metric="f1"):
     """Thresholds and scores of replicates of one classifier."""
     stairs = hm.Staircase.of(y, s)
-    steps = resampling.Steps.of(stairs, np.array([0]))
+    steps = bootstrap.Steps.of(stairs, np.array([0]))
     rng = np.random.default_rng(seed)
-    step, worth = resampling.resample(steps, Objective(find_metric(metric)), runs, rng)
+    step, worth = bootstrap.resample(steps, Objective(find_metric(metric)), runs, rng)
     thresholds = np.where(step == NOBODY, INF, stairs.thresholds[step])
     return thresholds[:, 0], worth[:, 0]
 
@@ -83,7 +75,7 @@ def test_replicates_have_the_law_of_rows_drawn_again(name, metric):
 def test_the_law_does_not_depend_on_the_blocks(monkeypatch, blocks):
     y, s = CASES["many steps"]
     expected = naive.resampled(y, s, 3000, seed=3)
-    monkeypatch.setattr(resampling, "FIRST_BLOCKS", blocks)
+    monkeypatch.setattr(bootstrap, "FIRST_BLOCKS", blocks)
     for ours, theirs in zip(draw(y, s, 3000), expected, strict=True):
         assert stats.ks_2samp(ours, theirs).pvalue > LIKELY
 
@@ -105,9 +97,9 @@ def test_rows_drawn_once_each_choose_what_tune_chooses(case, metric, blocks):
     if not len(labels):
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(resampling, "FIRST_BLOCKS", blocks)
-        steps = resampling.Steps.of(stairs, labels)
-        step, worth = resampling.resample(steps, Objective(find_metric(metric)), 2, AsOften())
+        patch.setattr(bootstrap, "FIRST_BLOCKS", blocks)
+        steps = bootstrap.Steps.of(stairs, labels)
+        step, worth = bootstrap.resample(steps, Objective(find_metric(metric)), 2, AsOften())
     tuned = hm.tune(case.y, case.s, metric)
     found = np.where(step == NOBODY, INF, stairs.thresholds[stairs.grid.offsets[labels] + step])
     assert_array_equal(found, [tuned.thresholds[labels]] * 2)
@@ -128,9 +120,9 @@ def test_left_out_positives_are_caught_as_if_tuned_without_them(case, metric):
 @given(many_labels(most_rows=9), st.sampled_from(["f1", "f2", "jaccard", "accuracy"]))
 def test_left_out_positives_of_unequal_weight_are_caught_as_if_tuned_without_them(case, metric):
     weights = np.random.default_rng(0).uniform(0.1, 3.0, len(case.y))
-    data = _inputs.read_labelled(case.y, case.s, weights)
+    data = labelled.read_labelled(case.y, case.s, weights)
     stairs = hm.Staircase.of_checked(data)
-    rows = weighing.Units(1.0, 1.0).uneven(data, stairs.grid)
+    rows = weighted_rows.Units(1.0, 1.0).uneven(data, stairs.grid)
     chosen = leave_one_out.chosen_without_each(stairs, Objective(find_metric(metric)), rows)
     caught = np.bincount(
         stairs.grid.columns[rows.step], rows.size * (chosen >= rows.step), stairs.n_labels
@@ -310,11 +302,11 @@ def test_the_same_seed_gives_the_same_answer_on_any_number_of_threads(monkeypatc
     rng = np.random.default_rng(0)
     y = rng.random((60, 8)) < 0.3
     s = rng.random((60, 8)) + 0.3 * y
-    monkeypatch.setattr("halfmax.redrawing._BLOCKS_AT_ONCE", 40)
+    monkeypatch.setattr("halfmax.honesty.redraw._BLOCKS_AT_ONCE", 40)
     runs = 6 if average == "samples" else 600  # up to 30 of these runs tune anew
     found = []
     for cores in (1, 5):
-        monkeypatch.setattr(_threads, "available_cores", lambda cores=cores: cores)
+        monkeypatch.setattr(threads, "available_cores", lambda cores=cores: cores)
         found.append(hm.assess(y, s, average=average, n_resamples=runs, seed=3))
     same(*found)
     other = hm.assess(y, s, average=average, n_resamples=runs, seed=4)
@@ -618,7 +610,7 @@ def test_guarded_and_weighted_answers_do_not_depend_on_threads(monkeypatch, aver
     y, s = some_labels(average, n=40)
     found = []
     for cores in (1, 5):
-        monkeypatch.setattr(_threads, "available_cores", lambda cores=cores: cores)
+        monkeypatch.setattr(threads, "available_cores", lambda cores=cores: cores)
         weights = np.arange(len(y)) % 3
         options = {"average": average, "guard": "auto", "n_resamples": 6, "seed": 3}
         found.append(hm.assess(y, s, sample_weight=weights, **options))
@@ -658,10 +650,10 @@ def test_a_guard_tunes_thirty_times_at_most():
 @pytest.mark.parametrize("guard", [None, "auto"])
 def test_data_past_the_gate_are_tuned_and_assessed_alike(guard):
     y, s = some_labels("macro", n=40, n_labels=3)
-    what = _inputs.read_labelled(y, s), "macro", True, Objective(find_metric("f1"))
-    wanted = _options.check_guard(guard)
-    tuned = tuning.tune_checked(*what, wanted)
-    a = assessing.assess_checked(*what, wanted, tuned, n_resamples=7)
+    what = labelled.read_labelled(y, s), "macro", True, Objective(find_metric("f1"))
+    wanted = checks.check_guard(guard)
+    tuned = tune.tune_checked(*what, wanted)
+    a = assess.assess_checked(*what, wanted, tuned, n_resamples=7)
     same(a, hm.assess(y, s, guard=guard, n_resamples=7))
     assert a.thresholds is tuned
 
@@ -669,8 +661,8 @@ def test_data_past_the_gate_are_tuned_and_assessed_alike(guard):
 def test_floors_are_kept_by_thresholds_and_not_by_scores():
     y, s = some_labels("macro")
     objective = Objective(find_metric("f1"), min_precision=0.6)
-    what = _inputs.read_labelled(y, s), "macro", True, objective, None
-    a = assessing.assess_checked(*what, tuning.tune_checked(*what), n_resamples=9)
+    what = labelled.read_labelled(y, s), "macro", True, objective, None
+    a = assess.assess_checked(*what, tune.tune_checked(*what), n_resamples=9)
     check(a, 9, guarded=True)
     assert 0 < a.expected_score < 1
 
@@ -679,10 +671,10 @@ def test_each_hit_of_an_unseen_row_is_worth_what_its_threshold_makes_of_it(monke
     y, s = some_labels("macro", n=30)
     w = np.random.default_rng(0).exponential(size=30)
     fold = np.arange(30) % 10
-    monkeypatch.setattr(cross_fitting, "_deal", lambda *_: fold)
-    monkeypatch.setattr(cross_fitting, "ranks_of_rows", lambda _: np.arange(30))
-    monkeypatch.setattr(cross_fitting, "_is_best", lambda _: False)  # cross-fitting alone
-    monkeypatch.setattr(assessing_labels, "can_judge", lambda *_: False)
+    monkeypatch.setattr(cross_fit, "_deal", lambda *_: fold)
+    monkeypatch.setattr(cross_fit, "ranks_of_rows", lambda _: np.arange(30))
+    monkeypatch.setattr(cross_fit, "_is_best", lambda _: False)  # cross-fitting alone
+    monkeypatch.setattr(on_staircase, "can_judge", lambda *_: False)
     expected = np.zeros(y.shape[1])
     for k in range(10):
         t = hm.tune(y[fold != k], s[fold != k], sample_weight=w[fold != k])
@@ -699,14 +691,14 @@ def test_each_hit_of_an_unseen_row_is_worth_what_its_threshold_makes_of_it(monke
 @pytest.mark.parametrize("average", AVERAGES)
 def test_unseen_rows_are_predicted_without_them(average):
     y, s = some_labels(average, n=31)
-    data = _inputs.read_labelled(y, s)
+    data = labelled.read_labelled(y, s)
     fold = np.random.default_rng(0).integers(0, 4, len(y))
 
     def tuned(part):
         return np.asarray(part.scores.mean(axis=0, keepdims=True)).ravel()
 
-    thresholds = cross_fitting._tuned_without(data, fold, tuned)
-    found = cross_fitting._predict_apart(data, fold, thresholds)
+    thresholds = cross_fit._tuned_without(data, fold, tuned)
+    found = cross_fit._predict_apart(data, fold, thresholds)
     found = found.toarray() if average != "binary" else found
     for k in range(4):
         assert_array_equal(found[fold == k], s[fold == k] >= s[fold != k].mean(axis=0))

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from halfmax.mesh import pubmed
-from halfmax.mesh.corpus import Corpus, gather
-from halfmax.mesh.reading import find_files, read_records
-from halfmax.mesh.record import MOST_TEXT, Record
+from halfmax.mesh.records import pubmed
+from halfmax.mesh.records.corpus import Corpus, gather
+from halfmax.mesh.records.reading import find_files, read_records
+from halfmax.mesh.records.record import MOST_TEXT, Record
 
 TITLE = (
     "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>1</PMID><Article><ArticleTitle>"

@@ -15,7 +15,7 @@ import pytest
 from pyarrow import csv, dataset, feather
 
 import halfmax as hm
-from halfmax.tables import scanning
+from halfmax.tables import scan
 
 NAN, INF = float("nan"), float("inf")
 COLUMNS = {
@@ -707,7 +707,7 @@ def test_a_delta_table_is_not_its_files(tmp_path):
 
 @pytest.mark.parametrize("label", ["a", "new"])
 def test_a_file_that_changes_meanwhile_is_told(monkeypatch, tmp_path, label):
-    monkeypatch.setattr(scanning, "_KEPT_BYTES", 0)
+    monkeypatch.setattr(scan, "_KEPT_BYTES", 0)
     write(tmp_path, TABLE)
     changed = table(**{name: [*values, values[0]] for name, values in COLUMNS.items()})
     changed = changed.set_column(1, "label", pa.array(["a", "b", "a", "b", label]))

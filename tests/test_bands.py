@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import many_labels, one_classifier, to_sparse
 
-from halfmax import bands
+from halfmax.tuning.guard import bands
 
 INF = np.inf
 

@@ -10,8 +10,8 @@ from hypothesis.extra import numpy as hnp
 from strategies import METRICS, Case, floors, metrics, one_classifier, weights, zero_divisions
 
 import halfmax as hm
-from halfmax import binary
-from halfmax.metrics import Objective, find_metric
+from halfmax.metrics.metric import Objective, find_metric
+from halfmax.tuning.exact import one
 
 USERS = {
     "fowlkes-mallows": hm.Metric(
@@ -174,8 +174,8 @@ def crowds(draw, dtype):
 def best_step(case, metric, zero_division=0.0, min_precision=None):
     w = np.ones(case.rows, np.int64) if case.w is None else np.asarray(case.w, float)
     objective = Objective(find_metric(USERS.get(metric, metric)), zero_division, min_precision)
-    whole = binary.Whole(objective, w[case.y == 1].sum(), w.sum())
-    return binary.best_step(binary.Rows(case.s, case.y, w), whole)
+    whole = one.Whole(objective, w[case.y == 1].sum(), w.sum())
+    return one.best_step(one.Rows(case.s, case.y, w), whole)
 
 
 @st.composite
@@ -201,7 +201,7 @@ def test_buckets_find_what_a_full_sort_finds(dtype, data, limits, metric, zero_d
     expected = naive.best_threshold(case.y, case.s, metric, case.w, zero_division, floor)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in limits.items():
-            patch.setattr(binary, name, value)
+            patch.setattr(one, name, value)
         got = best_step(case, metric, zero_division, floor)
     at = naive.confusion(case.y, naive.predict(case.s, got.threshold), case.w)
     assert got.true_positives == pytest.approx(float(at[0]), rel=1e-12, abs=1e-12)
@@ -221,7 +221,7 @@ def by_sorting(y, s):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["normal", "rounded", "cauchy", "narrow", "useless", "tiny"])
 def test_many_rows_go_through_buckets(dtype, kind):
-    n = binary._SORTED_AT_ONCE + 5000
+    n = one._SORTED_AT_ONCE + 5000
     rng = np.random.default_rng(7)
     y = (rng.random(n) < 0.1).astype(np.uint8)
     s = {
@@ -252,13 +252,13 @@ def test_a_flat_optimum_sorts_few_rows(monkeypatch, dtype, kind):
         "magnitudes": lambda: np.exp(5 * rng.normal(0.5 * y)),
     }[kind]().astype(dtype)
     sorted_rows = [0]
-    sort = binary._search_sorted
+    sort = one._search_sorted
 
     def search_sorted(rows, whole):
         sorted_rows.append(len(rows.scores))
         return sort(rows, whole)
 
-    monkeypatch.setattr(binary, "_search_sorted", search_sorted)
+    monkeypatch.setattr(one, "_search_sorted", search_sorted)
     threshold, f1 = by_sorting(y, s)
     got = tune(Case(y, s, None))
     assert (got.threshold, naive.same(got.score, f1)) == (threshold, True)
@@ -266,7 +266,7 @@ def test_a_flat_optimum_sorts_few_rows(monkeypatch, dtype, kind):
 
 
 def test_weighted_rows_go_through_buckets():
-    n = binary._SORTED_AT_ONCE + 5000
+    n = one._SORTED_AT_ONCE + 5000
     rng = np.random.default_rng(8)
     y = (rng.random(n) < 0.1).astype(np.uint8)
     s = np.round(rng.normal(size=n) + y, 3)
@@ -278,7 +278,7 @@ def test_weighted_rows_go_through_buckets():
 
 
 def test_many_rows_that_rank_backwards():
-    n = binary._SORTED_AT_ONCE + 5000
+    n = one._SORTED_AT_ONCE + 5000
     s = np.linspace(0.0, 1.0, n)
     y = s < 0.1
     assert tune(Case(y, s, None), "accuracy").threshold == inf
@@ -286,7 +286,7 @@ def test_many_rows_that_rank_backwards():
 
 
 def test_many_rows_whose_positives_weigh_nothing():
-    n = binary._SORTED_AT_ONCE + 5000
+    n = one._SORTED_AT_ONCE + 5000
     s = np.linspace(0.0, 1.0, n)
     y = np.arange(n) % 10 == 0
     assert tune(Case(y, s, 1.0 - y)).threshold == inf

@@ -13,9 +13,9 @@ from sklearn.isotonic import IsotonicRegression
 from strategies import compiled, many_labels
 
 import halfmax as hm
-from halfmax import bands, calibration, guards
-from halfmax.expected_scores import expected_scores
-from halfmax.metrics import Objective, find_metric
+from halfmax.metrics.metric import Objective, find_metric
+from halfmax.tuning.guard import bands, calibration, guards
+from halfmax.tuning.guard.expected_scores import expected_scores
 
 INF = np.inf
 fewer = settings(max_examples=max(10, settings().max_examples // 4))

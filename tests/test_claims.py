@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from halfmax.studies import claims_curse, claims_labels, claims_metrics, errata_curse
-from halfmax.studies.claim import (
+from halfmax.honesty.winners_curse import simulate_winners_curse
+from halfmax.paper.claims import errata_section_7, section_7, sections_1_2, sections_5_6
+from halfmax.paper.claims.check import Claim, check_claims
+from halfmax.paper.claims.claim import (
     ASSUMES,
     FAILS,
     SLIP,
@@ -19,13 +21,11 @@ from halfmax.studies.claim import (
     judged,
     printed,
 )
-from halfmax.studies.claims import Claim, check_claims
-from halfmax.studies.curse import simulate_curse
-from halfmax.studies.curse_law import chance_below, turning_base_rate
-from halfmax.winners_curse import simulate_winners_curse
+from halfmax.paper.curse.law import chance_below, turning_base_rate
+from halfmax.paper.curse.simulation import simulate_curse
 from tests.strategies import compiled
 
-COMMITTED = json.loads(Path(claims_curse.__file__).with_name("expected.json").read_text("utf-8"))
+COMMITTED = json.loads(Path(__file__).with_name("claims_expected.json").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def test_claims_are_plain_json(claims: list[Claim]) -> None:
 
 
 def test_a_changed_number_is_noticed() -> None:
-    for claim in claims_labels._two_labels():
+    for claim in sections_5_6._two_labels():
         committed = COMMITTED[claim.key]
         assert differences(claim, committed) == []
         assert isinstance(claim.ours, float)
@@ -140,11 +140,11 @@ def test_the_verdict_follows_from_the_rule() -> None:
     ],
 )
 def test_half_of_a_rounded_number(threshold: str, best: str, could: bool) -> None:
-    assert claims_labels.could_be_half(threshold, best) == could
+    assert sections_5_6.could_be_half(threshold, best) == could
 
 
 def test_topics_without_kernels_pass() -> None:
-    for topic in claims_metrics.TOPICS:
+    for topic in sections_1_2.TOPICS:
         for claim in topic():
             assert differences(claim, COMMITTED[claim.key]) == []
 
@@ -156,7 +156,7 @@ def test_chance_that_the_top_item_wins_by_enumeration(n: int, base_rate: float) 
         a = others + 1
         if 2 / (1 + a) > 2 * a / (a + n):
             chance += base_rate * stats.binom.pmf(others, n - 1, base_rate)
-    assert claims_curse.chance_that_top_wins(n, base_rate) == pytest.approx(chance, abs=1e-15)
+    assert section_7.chance_that_top_wins(n, base_rate) == pytest.approx(chance, abs=1e-15)
 
 
 @pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9])
@@ -177,26 +177,26 @@ def test_the_turn_goes_like_a_cube_root() -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_verdicts_do_not_hang_on_chance(seed: int) -> None:
     curse = simulate_curse(300, seed)
-    for topic in claims_curse.TOPICS:
+    for topic in section_7.TOPICS:
         for claim in topic(curse):
             assert claim.verdict == COMMITTED[claim.key]["verdict"], claim
-    for errata_topic in errata_curse.TOPICS:
+    for errata_topic in errata_section_7.TOPICS:
         for claim in errata_topic(curse):
             assert claim.verdict == COMMITTED[claim.key]["verdict"], claim
 
 
 def test_too_few_items_for_the_turn() -> None:
     with pytest.raises(ValueError, match="more items; got n = 2"):
-        errata_curse._simulated_turn(2)
+        errata_section_7._simulated_turn(2)
 
 
 @compiled
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from halfmax.studies import claims as module
+    from halfmax.paper.claims import check as module
 
     for part in ("claims_decisions", "claims_curse", "errata", "errata_curse"):
         monkeypatch.setattr(getattr(module, part), "TOPICS", ())
     told: list[tuple[int, int]] = []
     check_claims(simulate_curse(1), progress=lambda *done: told.append(done))
-    total = len(claims_metrics.TOPICS) + len(claims_labels.TOPICS)
+    total = len(sections_1_2.TOPICS) + len(sections_5_6.TOPICS)
     assert told == [(i + 1, total) for i in range(total)]

@@ -8,14 +8,15 @@ import pytest
 from typer.testing import CliRunner
 
 import halfmax
-from halfmax._options import check_guard
-from halfmax.cli import app, labelled, options
-from halfmax.metrics import find_metric
-from halfmax.studies import reproduce as study
-from halfmax.studies.claim import SLIP, Claim
-from halfmax.studies.curse import simulate_curse
-from halfmax.studies.reproduce import Reproduction
-from halfmax.tables.applying import UNKNOWN
+from halfmax._core.checks import check_guard
+from halfmax.cli import app, options
+from halfmax.cli.commands import labelled
+from halfmax.metrics.metric import find_metric
+from halfmax.paper import reproduce as study
+from halfmax.paper.claims.claim import SLIP, Claim
+from halfmax.paper.curse.simulation import simulate_curse
+from halfmax.paper.reproduce import Reproduction
+from halfmax.tables.apply import UNKNOWN
 
 COMMANDS = (
     ["tune"],

@@ -15,15 +15,16 @@ import pytest
 from surroundings import locked
 from typer.testing import CliRunner
 
-from halfmax.cli import app, bar, mesh, tagging
-from halfmax.mesh import fitting
-from halfmax.mesh.corpus import gather
-from halfmax.mesh.evaluating import evaluate
-from halfmax.mesh.generator import Recipe
-from halfmax.mesh.reading import read_records
-from halfmax.mesh.settings import PENALTIES, Settings
-from halfmax.mesh.tagger import RULES, Tagger
-from halfmax.studies.mesh import study
+from halfmax.cli import app, bar
+from halfmax.cli.commands import mesh, tagging
+from halfmax.mesh.model import fit
+from halfmax.mesh.model.settings import PENALTIES, Settings
+from halfmax.mesh.model.tagger import RULES, Tagger
+from halfmax.mesh.records.corpus import gather
+from halfmax.mesh.records.generator import Recipe
+from halfmax.mesh.records.reading import read_records
+from halfmax.mesh.rules.evaluate import evaluate
+from halfmax.paper.mesh import study
 
 RECORDS, TERMS, WORDS = 120, 40, 600
 SMALL = ["--records", RECORDS, "--terms", TERMS, "--words", WORDS]
@@ -149,7 +150,7 @@ def test_both_files_or_none(monkeypatch):
     def stop(*_):
         raise OSError("so it is")
 
-    monkeypatch.setattr("halfmax.mesh.writing._xml_lines", stop)
+    monkeypatch.setattr("halfmax.mesh.records.writing._xml_lines", stop)
     shown = mesh_run("generate", "--out", "r.jsonl", "--test-out", "t.xml", *SMALL, code=2)
     assert shown.stderr == "halfmax: so it is\n"
     assert new_files() == set()
@@ -306,7 +307,7 @@ def interrupt(monkeypatch, error):
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(fitting, "tune_left_out", stop)
+        patch.setattr(fit, "tune_left_out", stop)
         return mesh_run(*FIT, code=130 if error is KeyboardInterrupt else 2)
 
 
@@ -322,7 +323,7 @@ def test_an_interrupted_fit_goes_on(error, told, monkeypatch):
     ]
     assert new_files() == {"m.work"}
     for name in ("learn_words", "find_factors"):
-        monkeypatch.setattr(fitting, name, None)  # whoever calls it fails
+        monkeypatch.setattr(fit, name, None)  # whoever calls it fails
     shown = mesh_run(*FIT)
     lines = shown.stderr.splitlines()
     assert [line.split()[0].rstrip(":") for line in lines] == STAGES
@@ -495,10 +496,10 @@ def asked(monkeypatch):
     def reproduce(out, data, scale, settings, stages, progress):
         assert callable(progress)
         calls.append((out, data, scale, settings))
-        fitting.gather_records(data or "all.jsonl", stages)
+        fit.gather_records(data or "all.jsonl", stages)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("halfmax.studies.mesh.reporting.reproduce_mesh", reproduce)
+    monkeypatch.setattr("halfmax.paper.mesh.write.reproduce_mesh", reproduce)
     return calls
 
 

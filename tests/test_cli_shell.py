@@ -11,6 +11,7 @@ import subprocess
 import sys
 import termios
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -261,6 +262,7 @@ HEAVY = ["numpy", "pyarrow", "numba", "scipy", "sklearn", "halfmax.tables.files"
 
 def loaded(names, program):
     """Which of the modules are there after a program."""
+    assert all(map(find_spec, names)), "a module that does not exist is never loaded"
     program = f"import sys; {program}; print('loaded', *(n for n in {names} if n in sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     return done.stdout.split(b"loaded")[-1].split()

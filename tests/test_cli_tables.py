@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import halfmax as hm
 from halfmax.cli import app, bar
 from halfmax.cli.documents import DOCUMENTS
+from halfmax.tuning import tune as tuning
 
 ROWS, LABELS = 60, ["a", "b", "c"]
 
@@ -480,7 +481,7 @@ class Seen(bar.Bar):
 
 @pytest.fixture
 def stretches(monkeypatch):
-    monkeypatch.setattr(sys.modules["halfmax.cli.running"], "Bar", Seen)
+    monkeypatch.setattr(sys.modules["halfmax.cli.run"], "Bar", Seen)
     monkeypatch.setattr(Seen, "stretches", [], raising=False)
     return Seen.stretches
 
@@ -504,8 +505,8 @@ def test_a_bar_counts_nothing_while_a_guard_works(stretches, monkeypatch):
         assert stretches[-2:] == [["rows read", 3 * ROWS, 3 * ROWS], ["tune: computing", None, 0]]
         return tune(*given)
 
-    tune = hm.tuning.tune_checked
-    monkeypatch.setattr(hm.tuning, "tune_checked", tune_checked)
+    tune = tuning.tune_checked
+    monkeypatch.setattr(tuning, "tune_checked", tune_checked)
     assert run("tune", "scores.parquet", "--guard", "auto", "--quiet").exit_code == 0
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from scipy import stats
 
 import halfmax as hm
-from halfmax import _threads
+from halfmax._core import threads
 
 LIKELY = 1e-3  # the law is refused where chance alone would be odder than this
 
@@ -204,7 +204,7 @@ def test_few_positives_among_many_items_are_found_one_by_one():
 def test_the_answer_does_not_depend_on_the_number_of_cores(monkeypatch):
     answers = []
     for cores in (1, 2, 5):
-        monkeypatch.setattr(_threads, "available_cores", lambda cores=cores: cores)
+        monkeypatch.setattr(threads, "available_cores", lambda cores=cores: cores)
         answers.append(simulate(10**6, 1e-3, 2000, seed=9))
     assert_array_equal(answers[0], answers[1])
     assert_array_equal(answers[0], answers[2])

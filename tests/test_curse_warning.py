@@ -10,7 +10,8 @@ from strategies import compiled
 from test_real_scores import real  # noqa: F401
 
 import halfmax as hm
-from halfmax import assessing_labels, curse_warning, redrawing
+from halfmax.honesty import on_staircase, redraw
+from halfmax.tuning import warn
 
 
 def warned(*data, **options):
@@ -259,7 +260,7 @@ def expected_in(text):
 @pytest.mark.parametrize("zero_division", [0.0, 0.5, np.nan])
 @pytest.mark.parametrize("positives", [2, 8, 14, 30])
 def test_it_says_what_assess_would_without_the_bootstrap(monkeypatch, positives, zero_division):
-    monkeypatch.setattr(curse_warning, "_TOO_MUCH", 0.05)
+    monkeypatch.setattr(warn, "_TOO_MUCH", 0.05)
     rng = np.random.default_rng(positives)
     y = (rng.random((1000, 40)) < positives / 1000).astype(int)
     y[:, :5] = rng.random((1000, 5)) < 0.1
@@ -271,10 +272,10 @@ def test_it_says_what_assess_would_without_the_bootstrap(monkeypatch, positives,
     assert "labels with fewer than 40 positives are corrected for luck here; assess()" in said
 
     def without_optimism(*what):
-        found = redrawing.redraw(*what)
+        found = redraw.redraw(*what)
         return found._replace(optimism=0 * found.optimism)
 
-    monkeypatch.setattr(assessing_labels, "redraw", without_optimism)
+    monkeypatch.setattr(on_staircase, "redraw", without_optimism)
     alike = hm.assess(y, s, n_resamples=2, zero_division=zero_division)
     assert f"{alike.expected_score:.3f}" == f"{expected_in(said):.3f}"
 

@@ -17,7 +17,7 @@ from scipy import sparse
 from strategies import METRICS, averages, compiled, forms, layouts, probabilities, shares_of_nothing
 
 import halfmax as hm
-from halfmax import deciding
+from halfmax.expected import decide
 
 names = st.sampled_from((*METRICS, "f0.1", "f10"))
 one_batch = probabilities(st.integers(1, 8))
@@ -180,7 +180,7 @@ def test_batches_in_parts_are_decided_as_at_once(p, metric, average, is_sparse, 
     expected = hm.decide(given_, metric, average, max_k=most)
     with pytest.MonkeyPatch.context() as patch:
         for name in ("_BLOCK_CELLS", "_BLOCK_STORED", "_FEWEST_COLUMNS"):
-            patch.setattr(deciding, name, data.draw(st.sampled_from([1, 5])))
+            patch.setattr(decide, name, data.draw(st.sampled_from([1, 5])))
         assert_same(hm.decide(given_, metric, average, max_k=most), expected)
 
 
@@ -496,7 +496,7 @@ def test_other_metrics_are_refused():
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_progress_is_told_to_the_end(average, is_sparse, monkeypatch):
     for name in ("_BLOCK_CELLS", "_BLOCK_STORED"):
-        monkeypatch.setattr(deciding, name, 100)
+        monkeypatch.setattr(decide, name, 100)
     p = np.random.default_rng(1).random((20, 30))
     p = sparse.csr_array(p) if is_sparse else p
     told = []
@@ -509,7 +509,7 @@ def test_progress_is_told_to_the_end(average, is_sparse, monkeypatch):
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
 def test_a_decision_can_be_interrupted(average, monkeypatch):
-    monkeypatch.setattr(deciding, "_BLOCK_CELLS", 100)
+    monkeypatch.setattr(decide, "_BLOCK_CELLS", 100)
 
     def stop(_done, _total):
         raise KeyboardInterrupt

@@ -5,7 +5,8 @@ from contextlib import redirect_stdout
 import numba
 import pytest
 
-from halfmax import _jit, demo
+from halfmax._core import jit
+from halfmax.cli import demo
 
 
 @pytest.fixture(scope="module")
@@ -64,4 +65,4 @@ def test_kernels_compile_where_nothing_can_be_cached(monkeypatch):
         return compile_kernel(function, **options)
 
     monkeypatch.setattr(numba, "njit", njit)
-    assert _jit.kernel(lambda x: x + 1)(2) == 3
+    assert jit.kernel(lambda x: x + 1)(2) == 3

@@ -19,15 +19,15 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.multiclass import OneVsRestClassifier
 
 import halfmax as hm
-from halfmax._inputs import read_labelled
-from halfmax._style import CURVES, SHADES
-from halfmax.displays import curve_counts, notebook, words
+from halfmax._core.labelled import read_labelled
+from halfmax.displays import curve_counts, lettering, notebook
 from halfmax.displays.assessed_score import AssessedScoreDisplay
 from halfmax.displays.base import name_of, name_of_rule, plain
 from halfmax.displays.decision_region import in_words
+from halfmax.displays.style import CURVES, SHADES
 from halfmax.displays.winners_curse import log_odds, near_one
-from halfmax.metrics import Objective, find_metric
-from halfmax.staircase import Staircase
+from halfmax.metrics.metric import Objective, find_metric
+from halfmax.staircase.staircase import Staircase
 from tests import naive, strategies
 from tests.strategies import compiled
 
@@ -651,7 +651,7 @@ def test_named_points_do_not_overlap():
     rng = np.random.default_rng(0)
     ax.set(xlim=(0, 1), ylim=(0, 1))
     x, y = rng.random(40), 0.5 + 0.02 * rng.random(40)
-    written = words.name_points(ax, x, y, [f"a label {j}" for j in range(40)], "black", most=9)
+    written = lettering.name_points(ax, x, y, [f"a label {j}" for j in range(40)], "black", most=9)
     figure.canvas.draw()
     boxes = [text.get_window_extent() for text in ax.texts]
     assert len(boxes) == len(written) > 2

@@ -195,7 +195,7 @@ def test_a_table_in_order_is_not_read_again(monkeypatch):
     def refuse(*_):
         raise AssertionError("it need not be searched")
 
-    monkeypatch.setattr("halfmax.tables.opening.refuse_duplicates", refuse)
+    monkeypatch.setattr("halfmax.tables.passes.refuse_duplicates", refuse)
     by_instance = long(np.repeat(np.arange(-5, 5), 2), ["a", "b"] * 10)
     by_label = long([*range(10), *range(10)], ["a"] * 10 + ["b"] * 10)
     for table in (by_instance, by_label):

@@ -11,7 +11,7 @@ import pytest
 from engines import dask_frame, spark_session
 
 import halfmax as hm
-from halfmax.tables.distributed import fault_of_python
+from halfmax.tables.engines.engine import fault_of_python
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),

@@ -221,8 +221,8 @@ def test_nulls_of_dask_stay_nulls():
 
 def test_frames_are_known_without_importing_engines():
     program = (
-        "import sys; from halfmax.tables.spark import is_spark; "
-        "from halfmax.tables.dask_frames import is_dask; "
+        "import sys; from halfmax.tables.engines.spark import is_spark; "
+        "from halfmax.tables.engines.dask import is_dask; "
         "print(is_spark([]), is_dask({}), *({'dask', 'pyspark'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -230,8 +230,8 @@ def test_frames_are_known_without_importing_engines():
 
 
 def test_frames_of_engines_are_known(make, engine):
-    from halfmax.tables.dask_frames import is_dask
-    from halfmax.tables.spark import is_spark
+    from halfmax.tables.engines.dask import is_dask
+    from halfmax.tables.engines.spark import is_spark
 
     frame = make(rows(10)).frame
     assert (is_spark(frame), is_dask(frame)) == (engine == "spark", engine != "spark")

@@ -34,9 +34,9 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from strategies import AWKWARD, shares_of_nothing
 
 import halfmax as hm
-from halfmax import expected_f_classifier
-from halfmax.expected_f_classifier import reconcile
-from halfmax.joint import Joint, open_joint
+from halfmax.estimators import expected_f_classifier
+from halfmax.estimators.expected_f_classifier import reconcile
+from halfmax.expected.joint import Joint, open_joint
 
 METRICS = ("f1", "f0.5", "f2", "precision", "recall", "accuracy")
 metrics = st.sampled_from(METRICS)

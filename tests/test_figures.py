@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import halfmax as hm
-from halfmax import _style
-from halfmax.studies import drawing, figure_data, figures
-from halfmax.studies.curse import Curse, Plane
+from halfmax.displays import style
+from halfmax.paper.curse.simulation import Curse, Plane
+from halfmax.paper.figures import data, drawing
+from halfmax.paper.figures import pictures as figures
 
 RATES = (1e-6, 1e-3, 0.5)
 KEYS = [
@@ -47,9 +48,9 @@ def made_up_plane():
 @pytest.fixture(scope="module")
 def pictures():
     with pytest.MonkeyPatch.context() as patch:  # the full size takes long without the compiler
-        patch.setattr(figure_data, "gaps", partial(figure_data.gaps, (10, 32, 100), 1000))
-        patch.setattr(figure_data, "half_calibrated", partial(figure_data.half_calibrated, 400, 30))
-        patch.setattr(figure_data, "of_all_rates", partial(figure_data.of_all_rates, 200, 50))
+        patch.setattr(data, "gaps", partial(data.gaps, (10, 32, 100), 1000))
+        patch.setattr(data, "half_calibrated", partial(data.half_calibrated, 400, 30))
+        patch.setattr(data, "of_all_rates", partial(data.of_all_rates, 200, 50))
         return {p.key: p for p in figures.pictures(made_up_curse(), made_up_plane())}
 
 
@@ -62,8 +63,8 @@ def folder(pictures, tmp_path_factory):
 
 
 def drawn(picture):
-    with _style.styled():
-        figure = _style.new_figure(picture.size)
+    with style.styled():
+        figure = style.new_figure(picture.size)
         picture.draw(figure)
     return figure
 
@@ -94,9 +95,9 @@ def test_f1_is_convex_in_tn(pictures):
     assert (bends(pictures["f1-convex-in-tn"]) > 0).all()
 
 
-@pytest.mark.parametrize("fp", figure_data.FALSE_POSITIVES)
+@pytest.mark.parametrize("fp", data.FALSE_POSITIVES)
 def test_lines_of_tp_end_where_all_positives_are_found(pictures, fp):
-    b = figure_data.BASE_RATE
+    b = data.BASE_RATE
     x, f1 = lines(pictures["f1-concave-in-tp"])[f"fp = {fp:.2f}"]
     assert (x[0], x[-1], f1[0]) == (0.0, b, 0.0)
     assert f1[-1] == pytest.approx(2 * b / (2 * b + fp))
@@ -104,9 +105,9 @@ def test_lines_of_tp_end_where_all_positives_are_found(pictures, fp):
     assert accuracy[[0, -1]] == pytest.approx([1 - b - fp, 1 - fp])
 
 
-@pytest.mark.parametrize("fn", figure_data.FALSE_NEGATIVES)
+@pytest.mark.parametrize("fn", data.FALSE_NEGATIVES)
 def test_lines_of_tn_go_from_everybody_to_no_false_alarm(pictures, fn):
-    b = figure_data.BASE_RATE
+    b = data.BASE_RATE
     x, f1 = lines(pictures["f1-convex-in-tn"])[f"fn = {fn:.2f}"]
     tp = b - fn
     assert (x[0], x[-1]) == (0.0, 1 - b)
@@ -114,7 +115,7 @@ def test_lines_of_tn_go_from_everybody_to_no_false_alarm(pictures, fn):
 
 
 def test_the_surface_agrees_with_its_definition_and_is_highest_when_perfect():
-    found, b = figure_data.surface(), figure_data.BASE_RATE
+    found, b = data.surface(), data.BASE_RATE
     tp, fp = np.meshgrid(found.tp, found.fp)
     np.testing.assert_allclose(found.f1, 2 * tp / (2 * tp + fp + (b - tp)))
     assert found.f1.max() == found.f1[0, -1] == 1.0
@@ -124,7 +125,7 @@ def test_guessing_follows_the_formula_and_marks_are_exact(pictures):
     shown = lines(pictures["guessing-by-base-rate"])
     b, f1 = shown["2b / (1 + b)"]
     np.testing.assert_allclose(f1, 2 * b / (1 + b))
-    for n in figure_data.BATCH_SIZES:
+    for n in data.BATCH_SIZES:
         b, marks = shown[f"best decision for {n} items, exact"]
         exact = [hm.expected_curve(np.full(n, rate)).max() for rate in b]
         np.testing.assert_allclose(marks, exact, rtol=1e-12)
@@ -150,7 +151,7 @@ def test_the_plane_shows_both_shares_and_the_lines_said_to_bound_them(pictures):
 
 
 def test_regions_are_where_the_positive_density_reaches_j_times_the_other():
-    one, two = figure_data.regions().values()
+    one, two = data.regions().values()
     assert (len(one.intervals), len(two.intervals)) == (1, 2)
     for region in (one, two):
         s = region.scores
@@ -160,7 +161,7 @@ def test_regions_are_where_the_positive_density_reaches_j_times_the_other():
 
 
 def test_the_gap_of_theorem_two_falls_as_one_by_n():
-    found = figure_data.gaps((10, 100), cells=4000)
+    found = data.gaps((10, 100), cells=4000)
     assert (found.threshold > 0).all()
     assert (found.lost >= 0).all()
     assert 5 < found.threshold[0] / found.threshold[1] < 20
@@ -250,7 +251,7 @@ def test_settings_of_the_user_neither_matter_nor_change(folder, pictures, tmp_pa
 
 def test_drawing_never_loads_pyplot():
     program = (
-        "import sys, halfmax._style as s\n"
+        "import sys, halfmax.displays.style as s\n"
         "with s.styled():\n"
         "    s.render(s.new_figure(s.NARROW), 'png')\n"
         "assert 'matplotlib.pyplot' not in sys.modules"
@@ -259,7 +260,7 @@ def test_drawing_never_loads_pyplot():
 
 
 def test_figures_can_be_imported_without_matplotlib():
-    program = "import sys, halfmax.studies.figures; assert 'matplotlib' not in sys.modules"
+    program = "import sys, halfmax.paper.figures.pictures; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
@@ -279,11 +280,11 @@ def luminance(colour):
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
-@pytest.mark.parametrize("colour", [_style.BLUE, _style.ORANGE, _style.GREEN, _style.INK])
+@pytest.mark.parametrize("colour", [style.BLUE, style.ORANGE, style.GREEN, style.INK])
 def test_colours_stand_out_from_white_also_in_grey(colour):
     assert 1.05 / (luminance(colour) + 0.05) > 3.0
 
 
 def test_lines_of_a_family_differ_without_colour():
-    assert len({look["linestyle"] for look in _style.LINES}) == len(_style.LINES)
-    assert len(set(_style.MARKERS)) == len(_style.MARKERS)
+    assert len({look["linestyle"] for look in style.LINES}) == len(style.LINES)
+    assert len(set(style.MARKERS)) == len(style.MARKERS)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from surroundings import locked
 
 import halfmax as hm
-from halfmax import _files
+from halfmax._core import files
 
 INF, NAN = float("inf"), float("nan")
 LABELS = ("cat", "dog")
@@ -399,7 +399,7 @@ def no_links(monkeypatch):
 
 
 def named_drafts(monkeypatch):
-    monkeypatch.setattr(_files, "_open_nameless", lambda _: None)
+    monkeypatch.setattr(files, "_open_nameless", lambda _: None)
 
 
 SYSTEMS = {
@@ -444,7 +444,7 @@ def test_a_save_that_breaks_leaves_things_as_they_were(
 
 def write(path, do=lambda _: None, **how):
     """Write a file; `do` is called with the draft before it is whole."""
-    with _files.whole_file(path, **how) as draft:
+    with files.whole_file(path, **how) as draft:
         draft.write_text("mine")
         do(draft)
 
@@ -555,13 +555,13 @@ def test_what_a_killed_writer_leaves_goes_with_the_next_write(tmp_path, program)
 
 @signals
 def test_drafts_of_living_writers_and_files_of_others_stay(tmp_path, monkeypatch):
-    monkeypatch.setattr(_files, "_open_nameless", lambda _: None)
+    monkeypatch.setattr(files, "_open_nameless", lambda _: None)
     foreign = [".halfmax.part", ".halfmax.0.part", ".halfmax.json", "halfmax.0123456789abcdef.part"]
     for name in foreign:
         (tmp_path / name).touch()
     stale = tmp_path / ".halfmax.0123456789abcdef.part"
     stale.touch()
-    with _files.whole_file(tmp_path / "a") as one, _files.whole_file(tmp_path / "b") as other:
+    with files.whole_file(tmp_path / "a") as one, files.whole_file(tmp_path / "b") as other:
         assert not stale.exists()
         tuned().save(tmp_path / "t.json")
         assert sorted([*foreign, one.name, other.name, "t.json"]) == files_in(tmp_path)
@@ -573,18 +573,18 @@ def test_drafts_of_living_writers_and_files_of_others_stay(tmp_path, monkeypatch
 
 @signals
 def test_a_draft_that_is_removed_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(_files, "_open_nameless", lambda _: None)
-    lock, removed = _files._lock, []
+    monkeypatch.setattr(files, "_open_nameless", lambda _: None)
+    lock, removed = files._lock, []
 
     def late(file):
         if not removed:  # another writer comes first, and takes the draft for one of the dead
             [draft] = tmp_path.iterdir()
-            _files._remove_if_stale(str(draft))
+            files._remove_if_stale(str(draft))
             removed.append(draft)
         return lock(file)
 
-    monkeypatch.setattr(_files, "_lock", late)
-    _files.write_whole(tmp_path / "a", "all")
+    monkeypatch.setattr(files, "_lock", late)
+    files.write_whole(tmp_path / "a", "all")
     assert removed
     assert (tmp_path / "a").read_text() == "all"
     assert files_in(tmp_path) == ["a"]

@@ -3,10 +3,12 @@
 import inspect
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
 import halfmax as hm
+from tools.stub import STUB, stub
 
 HEAVY = ["numba", "scipy", "sklearn", "pandas", "polars", "pyarrow", "narwhals", "matplotlib"]
 OF_PAGES = ["altair", "vl_convert", "itables", "jinja2"]
@@ -20,34 +22,36 @@ def run(program):
     return done.stdout.split()
 
 
+def loaded(names, program):
+    """Which of the modules a program has loaded; each of them must exist."""
+    assert all(map(find_spec, names)), "a module that does not exist is never loaded"
+    return run(f"import sys; {program}; print(*(n for n in {names} if n in sys.modules))")
+
+
 def test_importing_halfmax_loads_nothing_heavy():
-    names = HEAVY + ENGINES + OF_PAGES
-    assert run(f"import sys, halfmax; print(*(n for n in {names} if n in sys.modules))") == []
+    assert loaded(HEAVY + ENGINES + OF_PAGES, "import halfmax") == []
 
 
 def test_tuning_arrays_needs_no_data_frame_library():
-    program = (
-        "import sys, halfmax; t = halfmax.tune([0, 1], [0.1, 0.9]); repr(t.table()); "
-        "print(*(n for n in ('pandas', 'polars', 'pyarrow') if n in sys.modules))"
-    )
-    assert run(program) == []
+    program = "import halfmax; t = halfmax.tune([0, 1], [0.1, 0.9]); repr(t.table())"
+    assert loaded(["pandas", "polars", "pyarrow"], program) == []
 
 
 def test_tuning_tables_needs_no_engine():
     program = (
-        "import sys, halfmax, pyarrow as pa; "
-        "halfmax.tune_table(pa.table({'label': [1, 1], 'score': [0.1, 0.9], 'truth': [0, 1]})); "
-        f"print(*(n for n in {ENGINES} if n in sys.modules))"
+        "import halfmax, pyarrow as pa; "
+        "halfmax.tune_table(pa.table({'label': [1, 1], 'score': [0.1, 0.9], 'truth': [0, 1]}))"
     )
-    assert run(program) == []
+    assert loaded(ENGINES, program) == []
 
 
 def test_tuning_without_rare_labels_needs_no_special_functions():
-    program = (
-        "import sys, halfmax; halfmax.tune([0, 1] * 50, [0.1, 0.2] * 50); "
-        "print(*(n for n in ('scipy.special', 'halfmax.guards') if n in sys.modules))"
-    )
-    assert run(program) == []
+    program = "import halfmax; halfmax.tune([0, 1] * 50, [0.1, 0.2] * 50)"
+    assert loaded(["scipy.special", "halfmax.tuning.guard.guards"], program) == []
+
+
+def test_the_type_stub_follows_the_table_of_public_names():
+    assert STUB.read_text("utf-8") == stub(), "run python -m tools.stub"
 
 
 def test_dir_lists_the_public_names_before_they_are_used():

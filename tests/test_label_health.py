@@ -11,7 +11,7 @@ from scipy.special import expit
 from strategies import FLOATS, compiled, many_labels
 
 import halfmax as hm
-from halfmax import label_health
+from halfmax.staircase import signal as label_health
 
 INF = np.inf
 fewer = settings(max_examples=max(10, settings().max_examples // 4))

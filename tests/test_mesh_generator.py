@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from halfmax.mesh.generator import PAPER, SMALL, Recipe, generate
-from halfmax.mesh.reading import read_records
-from halfmax.mesh.record import Record
-from halfmax.mesh.writing import write_records
+from halfmax.mesh.records.generator import PAPER, SMALL, Recipe, generate
+from halfmax.mesh.records.reading import read_records
+from halfmax.mesh.records.record import Record
+from halfmax.mesh.records.writing import write_records
 
 TOKENS = TfidfVectorizer().build_analyzer()
 RECIPES = {

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halfmax.mesh import corpus as corpus_module
-from halfmax.mesh import json_lines, pubmed
-from halfmax.mesh.corpus import Corpus, gather
-from halfmax.mesh.reading import find_files, read_records
-from halfmax.mesh.record import Deletion, Record
+from halfmax.mesh.records import corpus as corpus_module
+from halfmax.mesh.records import json_lines, pubmed
+from halfmax.mesh.records.corpus import Corpus, gather
+from halfmax.mesh.records.reading import find_files, read_records
+from halfmax.mesh.records.record import Deletion, Record
 
 BESIDE_THE_PROJECT = Path(__file__).parents[2] / "shared" / "data"
 MEDLINE = Path(os.environ.get("HALFMAX_DATA", BESIDE_THE_PROJECT)) / "medline"

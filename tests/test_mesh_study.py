@@ -13,23 +13,23 @@ from strategies import compiled
 from test_reproduce import Page
 
 from halfmax.cli import screens
-from halfmax.mesh.corpus import gather
-from halfmax.mesh.evaluating import codes_of
-from halfmax.mesh.fitting import assemble, learn_documents, left_out_outputs, tune_left_out
-from halfmax.mesh.generator import Recipe
-from halfmax.mesh.half_max import find_half_max
-from halfmax.mesh.judging import MANY, are_rare, judge
-from halfmax.mesh.labels import truth_of
-from halfmax.mesh.outputs import Outputs
-from halfmax.mesh.ridge import Ridge
-from halfmax.mesh.rules import Rule
-from halfmax.mesh.settings import Settings
+from halfmax.mesh.model.fit import assemble, learn_documents, left_out_outputs, tune_left_out
+from halfmax.mesh.model.labels import truth_of
+from halfmax.mesh.model.outputs import Outputs
+from halfmax.mesh.model.ridge import Ridge
+from halfmax.mesh.model.settings import Settings
+from halfmax.mesh.records.corpus import gather
+from halfmax.mesh.records.generator import Recipe
+from halfmax.mesh.rules.evaluate import codes_of
+from halfmax.mesh.rules.half_max import find_half_max
+from halfmax.mesh.rules.judge import MANY, are_rare, judge
+from halfmax.mesh.rules.rule import Rule
 from halfmax.mesh.stages import Stages
-from halfmax.studies.mesh import study
-from halfmax.studies.mesh.flatness import flattest, spread_of
-from halfmax.studies.mesh.reporting import reproduce_mesh
-from halfmax.studies.mesh.sheets import Sheet, sheets
-from halfmax.studies.mesh.terms import rank_terms
+from halfmax.paper.mesh import study
+from halfmax.paper.mesh.flatness import flattest, spread_of
+from halfmax.paper.mesh.sheets import Sheet, sheets
+from halfmax.paper.mesh.terms import rank_terms
+from halfmax.paper.mesh.write import reproduce_mesh
 
 BESIDE_THE_PROJECT = Path(__file__).parents[2] / "shared" / "data"
 MEDLINE = Path(os.environ.get("HALFMAX_DATA", BESIDE_THE_PROJECT)) / "medline"

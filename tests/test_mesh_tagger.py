@@ -25,18 +25,21 @@ from strategies import averages, probabilities
 from threadpoolctl import threadpool_limits
 
 import halfmax as hm
-from halfmax.mesh import fitting, half_max, outputs, tagger
-from halfmax.mesh.corpus import Corpus, Headings
-from halfmax.mesh.evaluating import codes_of, evaluate, rules_of
-from halfmax.mesh.fitting import choose_penalties, fit_tagger, left_out_outputs, tune_left_out
-from halfmax.mesh.half_max import find_half_max
-from halfmax.mesh.judging import judge
-from halfmax.mesh.labels import frequent_terms, truth_of
-from halfmax.mesh.outputs import LeftOut, Outputs
-from halfmax.mesh.record import Record
-from halfmax.mesh.ridge import Ridge
-from halfmax.mesh.rules import Rule
-from halfmax.mesh.settings import Settings
+from halfmax.mesh.model import fit, outputs, tagger
+from halfmax.mesh.model.fit import choose_penalties, fit_tagger, left_out_outputs, tune_left_out
+from halfmax.mesh.model.labels import frequent_terms, truth_of
+from halfmax.mesh.model.outputs import LeftOut, Outputs
+from halfmax.mesh.model.ridge import Ridge
+from halfmax.mesh.model.settings import Settings
+from halfmax.mesh.model.tagger import Tag, Tagger
+from halfmax.mesh.model.words import learn_words
+from halfmax.mesh.records.corpus import Corpus, Headings
+from halfmax.mesh.records.record import Record
+from halfmax.mesh.rules import half_max
+from halfmax.mesh.rules.evaluate import codes_of, evaluate, rules_of
+from halfmax.mesh.rules.half_max import find_half_max
+from halfmax.mesh.rules.judge import judge
+from halfmax.mesh.rules.rule import Rule
 from halfmax.mesh.stages import (
     Stages,
     decode_texts,
@@ -45,8 +48,6 @@ from halfmax.mesh.stages import (
     pack_sparse,
     unpack_sparse,
 )
-from halfmax.mesh.tagger import Tag, Tagger
-from halfmax.mesh.words import learn_words
 
 AVERAGES = ("macro", "micro", "samples")
 FEW = examples(max_examples=max(10, examples().max_examples // 2))  # where an example costs more
@@ -912,11 +913,11 @@ def test_thresholds_are_tuned_on_as_many_documents_as_fit(monkeypatch):
     y = sparse.csr_array((rng.random((50, 4)) < p).astype(np.float64))
     expected = hm.tune(y, p, average="micro").thresholds
     assert np.array_equal(tune_left_out(outputs_of(p), y, "micro", None, 0), expected)
-    monkeypatch.setitem(fitting._MOST_SCORES, "micro", 4 * 20)
+    monkeypatch.setitem(fit._MOST_SCORES, "micro", 4 * 20)
     rows = np.sort(np.random.default_rng(3).permutation(50)[:20])
     expected = hm.tune(y[rows], p[rows], average="micro").thresholds
     assert np.array_equal(tune_left_out(outputs_of(p), y, "micro", None, 3), expected)
-    monkeypatch.setitem(fitting._MOST_SCORES, "micro", 1)
+    monkeypatch.setitem(fit._MOST_SCORES, "micro", 1)
     assert tune_left_out(outputs_of(p), y, "micro", None, 3).shape == (4,)
 
 
@@ -1003,7 +1004,7 @@ def test_progress_of_tags_counts_the_texts(fitted):
 
 def test_stages_of_fitting(tmp_path, corpus, monkeypatch):
     cuts = np.full(6, 0.25)
-    monkeypatch.setattr(fitting, "tune_left_out", lambda *_: cuts)  # the slow part
+    monkeypatch.setattr(fit, "tune_left_out", lambda *_: cuts)  # the slow part
 
     def run(**kwargs):
         stages = Stages(tmp_path)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from strategies import METRICS
 
 import halfmax as hm
-from halfmax.metrics import Objective, confusion, find_metric
-from halfmax.plain_ratio import as_plain_ratio, ratio_at
+from halfmax.metrics.metric import Objective, confusion, find_metric
+from halfmax.metrics.plain_ratio import as_plain_ratio, ratio_at
 
 COUNTS = list(product(range(4), repeat=4))
 

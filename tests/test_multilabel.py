@@ -21,9 +21,9 @@ from strategies import (
 )
 
 import halfmax as hm
-from halfmax import falling, samples, shared
-from halfmax._inputs import read_labelled
-from halfmax.plain_ratio import as_plain_ratio
+from halfmax._core.labelled import read_labelled
+from halfmax.metrics.plain_ratio import as_plain_ratio
+from halfmax.tuning.exact import falling, samples, shared
 
 GAIN = hm.LinearFractional("gain", (4, -1, 0, 0), (1, 1, 1, 1))
 ways = st.tuples(averages, st.booleans())

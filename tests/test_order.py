@@ -13,7 +13,11 @@ from strategies import at_most, compiled, forms, many_labels, to_sparse
 from test_real_scores import real  # noqa: F401
 
 import halfmax as hm
-from halfmax import _inputs, curse_warning, dealing, guards, redrawing
+from halfmax._core import labelled
+from halfmax.honesty import redraw
+from halfmax.staircase import stable_order
+from halfmax.tuning import warn
+from halfmax.tuning.guard import guards
 
 GUARDS = [None, "auto", "calibrated", "smooth", "never", "fbr"]
 AVERAGES = ["macro", "micro", "samples"]
@@ -146,7 +150,7 @@ def test_labels_with_equal_staircases_share_their_draws():
     y, s = some_labels()
     low, high = hm.assess(y, s, n_resamples=40).threshold_interval
     assert_allclose([low[-1], high[-1]], [low[0] + 5.0, high[0] + 5.0])
-    labels, same_as = redrawing.different_labels(hm.Staircase.of(y, s))
+    labels, same_as = redraw.different_labels(hm.Staircase.of(y, s))
     assert same_as[-1] == same_as[0]
     assert len(labels) == len(set(same_as[y.any(axis=0)])) == y.any(axis=0).sum() - 1
 
@@ -173,7 +177,7 @@ def test_guarded_thresholds_do_not_depend_on_order(monkeypatch, guard, teachers)
 
 @pytest.mark.parametrize("sample", [4096, 7])
 def test_the_warning_says_the_same_in_any_order(monkeypatch, sample):
-    monkeypatch.setattr(curse_warning, "_SAMPLE", sample)
+    monkeypatch.setattr(warn, "_SAMPLE", sample)
     rng = np.random.default_rng(0)
     y = (rng.random((400, 30)) < 0.02).astype(int)
     s = rng.normal(size=y.shape)
@@ -202,9 +206,9 @@ def test_hashes_of_scores_are_those_of_a_plain_loop(case, form):
     weight = naive.mixed(naive.bits(1.0))
     expected = [(weight + key) % 2**64 for key in by_step], by_value
     for scores in (case.s, to_sparse(case.s, form)):
-        data = _inputs.read_labelled(case.y, scores)
+        data = labelled.read_labelled(case.y, scores)
         keys = np.array(columns, np.uint64), np.arange(data.n_rows)
-        found = dealing._keys_of_scores(data, grid, *keys)
+        found = stable_order._keys_of_scores(data, grid, *keys)
         assert_array_equal(found, np.array(expected, np.uint64))
 
 
@@ -219,11 +223,11 @@ def held(data, ranks):
 @at_most(60)
 @given(many_labels(most_rows=8))
 def test_rows_come_in_one_order_whatever_theirs(case):
-    data = _inputs.read_labelled(case.y, case.s, case.w)
+    data = labelled.read_labelled(case.y, case.s, case.w)
     rows, _ = orders(case.y)
-    first = held(data, dealing.ranks_of_rows(data))
+    first = held(data, stable_order.ranks_of_rows(data))
     moved = data.of_rows(rows)
-    for part, again in zip(first, held(moved, dealing.ranks_of_rows(moved)), strict=True):
+    for part, again in zip(first, held(moved, stable_order.ranks_of_rows(moved)), strict=True):
         assert (part is None and again is None) or (part == again).all()
 
 
@@ -233,15 +237,15 @@ def test_ranks_follow_rows_and_ignore_columns_containers_and_scales(dtype):
     s = np.where(s > -0.5, s, -np.inf).astype(dtype)
     there = np.isfinite(s)
     entries = sparse.csr_array((s[there], np.nonzero(there)), shape=s.shape)
-    ranks = dealing.ranks_of_rows(_inputs.read_labelled(y, s))
+    ranks = stable_order.ranks_of_rows(labelled.read_labelled(y, s))
     assert sorted(ranks) == list(range(len(y)))
-    assert_array_equal(dealing.ranks_of_rows(_inputs.read_labelled(y, entries)), ranks)
+    assert_array_equal(stable_order.ranks_of_rows(labelled.read_labelled(y, entries)), ranks)
     (moved_y, moved_s, _), _ = permuted(y, s)
-    moved = dealing.ranks_of_rows(_inputs.read_labelled(moved_y, moved_s))
+    moved = stable_order.ranks_of_rows(labelled.read_labelled(moved_y, moved_s))
     assert_array_equal(moved, ranks[orders(y)[0]])
     scaled = np.where(there, np.exp(s.astype(np.float64)), -np.inf)
-    again = dealing.ranks_of_rows(_inputs.read_labelled(y, scaled))
-    same = held(_inputs.read_labelled(y, s), again), held(_inputs.read_labelled(y, s), ranks)
+    again = stable_order.ranks_of_rows(labelled.read_labelled(y, scaled))
+    same = held(labelled.read_labelled(y, s), again), held(labelled.read_labelled(y, s), ranks)
     assert_array_equal(same[0][0], same[1][0])
     for j in range(y.shape[1]):  # rows that changed their places reach the same steps
         steps = np.unique(s[y[:, j] == 1, j])

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 import halfmax as hm
 from halfmax.cli import app
-from halfmax.mesh.corpus import gather
-from halfmax.mesh.generator import Recipe, generate
-from halfmax.mesh.writing import write_records
+from halfmax.mesh.records.corpus import gather
+from halfmax.mesh.records.generator import Recipe, generate
+from halfmax.mesh.records.writing import write_records
 
 pytestmark = pytest.mark.filterwarnings("ignore::halfmax.HalfmaxWarning")
 

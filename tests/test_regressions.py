@@ -15,9 +15,9 @@ from sklearn.multiclass import OneVsRestClassifier
 from strategies import compiled, to_sparse
 
 import halfmax as hm
-from halfmax import _threads
-from halfmax.best_count import _candidates
-from halfmax.expected import find_ratio
+from halfmax._core import threads
+from halfmax.expected.best_count import _candidates
+from halfmax.expected.curve import find_ratio
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -201,7 +201,7 @@ def test_few_counts_are_in_question_also_where_recall_weighs_most():
 @compiled
 @pytest.mark.usefixtures("usual_signals")
 def test_ctrl_c_stops_work_on_all_threads_and_the_next_call_works(monkeypatch):
-    monkeypatch.setattr(_threads, "available_cores", lambda: 3)
+    monkeypatch.setattr(threads, "available_cores", lambda: 3)
     p, before = np.random.default_rng(0).random((4_000, 300)), set(threading.enumerate())
     with pytest.raises(KeyboardInterrupt):
         hm.decide(p, average="samples", progress=lambda *_: signal.raise_signal(signal.SIGINT))

@@ -16,7 +16,7 @@ from scipy import sparse
 from surroundings import locked
 
 import halfmax as hm
-from halfmax.report import page, writing
+from halfmax.report import page, write
 
 QUICK = {"assessment": False, "diagnosis": False}
 BUNDLES = ("script", "style")  # hold libraries, whose comments have addresses
@@ -146,7 +146,7 @@ def test_a_report_that_is_not_made_leaves_the_old_one(old, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(writing, "page_of", stop)
+    monkeypatch.setattr(write, "page_of", stop)
     with pytest.raises(KeyboardInterrupt):
         report(one(), old)
     assert old.read_text() == "old"
@@ -162,7 +162,7 @@ def test_a_file_is_kept_if_it_must_not_be_replaced(old):
 
 
 def test_paths_that_cannot_be_written_are_refused_before_the_work(tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "gather", lambda *_: pytest.fail("the work has begun"))
+    monkeypatch.setattr(write, "gather", lambda *_: pytest.fail("the work has begun"))
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         report(one(), tmp_path / "missing" / "report.html")
     with pytest.raises(OSError, match="is a folder"):
@@ -177,10 +177,10 @@ def test_a_folder_that_is_read_only(tmp_path):
 
 @pytest.mark.parametrize("module", page.NEEDED)
 def test_what_is_not_installed_is_named(path, monkeypatch, module):
-    from halfmax import _pages
+    from halfmax.report import pages
 
-    found = _pages.find_spec
-    monkeypatch.setattr(_pages, "find_spec", lambda name: None if name == module else found(name))
+    found = pages.find_spec
+    monkeypatch.setattr(pages, "find_spec", lambda name: None if name == module else found(name))
     with pytest.raises(ModuleNotFoundError, match=rf"{module}.*pip install 'halfmax\[report\]'"):
         report(one(), path)
     assert not path.exists()
@@ -249,7 +249,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("told", "error", "words"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_is_refused_before_the_work(path, monkeypatch, told, error, words):
-    monkeypatch.setattr(writing, "gather", lambda *_: pytest.fail("the work has begun"))
+    monkeypatch.setattr(write, "gather", lambda *_: pytest.fail("the work has begun"))
     with pytest.raises(error, match=words):
         report(many(), path, **told)
     assert not path.exists()
@@ -427,7 +427,8 @@ def test_a_copy_still_knows_its_data(path):
 
 
 def test_very_many_scores_are_spared_what_looks_at_whole_rows(path, tmp_path, monkeypatch):
-    from halfmax.report import content, pooled, rules
+    from halfmax.report import content
+    from halfmax.report.parts import pooled, rules
 
     whole = numbers_in(written(many(), path))
     for room in (content, rules):

@@ -15,7 +15,7 @@ from report_cases import CASES, HOSTILE, NAMES, hostile
 from scipy import sparse
 
 import halfmax as hm
-from halfmax._style import CURVES
+from halfmax.displays.style import CURVES
 
 COUNTS = ["tp", "fp", "fn", "tn", "predicted"]
 AVERAGES = ["macro", "micro", "samples"]

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import AWKWARD, at_most, many_labels, metrics, one_classifier, to_sparse
 
-from halfmax.grid import Grid, equivalent
-from halfmax.metrics import Objective, find_metric
-from halfmax.report.pooled import pool
-from halfmax.report.steps import NOBODY, count_steps, thin
-from halfmax.staircase import Staircase
+from halfmax.metrics.metric import Objective, find_metric
+from halfmax.report.parts.pooled import pool
+from halfmax.report.parts.steps import NOBODY, count_steps, thin
+from halfmax.staircase.grid import Grid, equivalent
+from halfmax.staircase.staircase import Staircase
 
 AVERAGES = ["macro", "micro", "samples"]
 limits = st.sampled_from([np.inf, -1.0, 0.0, *AWKWARD]) | st.floats(-2, 2)

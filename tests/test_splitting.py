@@ -17,8 +17,8 @@ from sklearn.model_selection import (
 )
 
 import halfmax as hm
-from halfmax.splitting import LabelFolds, deal_rows, splitter_for
-from halfmax.targets import read_targets
+from halfmax.estimators.folds import LabelFolds, deal_rows, splitter_for
+from halfmax.estimators.targets import read_targets
 
 
 @st.composite

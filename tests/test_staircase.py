@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import FLOATS, forms, many_labels, one_classifier, to_sparse
 
 import halfmax as hm
-from halfmax import counting, grid
+from halfmax.staircase import counting, grid
 
 small_blocks = st.fixed_dictionaries(
     {

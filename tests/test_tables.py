@@ -30,8 +30,8 @@ from table_cases import (
 )
 
 import halfmax as hm
-from halfmax import _threads
-from halfmax.tables import scanning
+from halfmax._core import threads
+from halfmax.tables import scan
 
 COLUMNS = ["thresholds", "label_scores", "precision", "recall", "support", "predicted"]
 half = settings(max_examples=max(settings().max_examples // 2, 5))
@@ -197,7 +197,7 @@ def test_every_source_gives_the_same(form, long, tmp_path, monkeypatch):
     wanted = tune_arrays(long, average="micro")
     found = hm.tune_table(source, average="micro", weight="weight")
     assert_same(found, wanted)
-    monkeypatch.setattr(scanning, "_KEPT_BYTES", 0)
+    monkeypatch.setattr(scan, "_KEPT_BYTES", 0)
     assert_same(hm.tune_table(source, average="micro", weight="weight"), wanted)
     with_rows = hm.tune_table(source, average="samples", weight="weight")
     assert_same(with_rows, tune_arrays(long, average="samples"))
@@ -312,7 +312,7 @@ def test_real_weights_are_summed_in_the_order_of_the_table(monkeypatch, tmp_path
     path = parquet_file(table, tmp_path)
     found = []
     for cores in (1, 2, 5):
-        monkeypatch.setattr(_threads, "available_cores", lambda cores=cores: cores)
+        monkeypatch.setattr(threads, "available_cores", lambda cores=cores: cores)
         found.append(hm.tune_table(path, weight="weight", average="micro"))
     assert_same(found[1], found[0])
     assert_same(found[2], found[0])
@@ -320,8 +320,8 @@ def test_real_weights_are_summed_in_the_order_of_the_table(monkeypatch, tmp_path
 
 @pytest.mark.parametrize("cores", [1, 2, 5])
 def test_threads_change_nothing(monkeypatch, tmp_path, cores):
-    monkeypatch.setattr(_threads, "available_cores", lambda: cores)
-    monkeypatch.setattr(scanning, "_KEPT_BYTES", 500)
+    monkeypatch.setattr(threads, "available_cores", lambda: cores)
+    monkeypatch.setattr(scan, "_KEPT_BYTES", 500)
     path = parquet_file(LONG.table, tmp_path)
     assert_same(hm.tune_table(path), hm.tune(LONG.y, LONG.s, labels=LONG.labels))
     how = {"n_resamples": 20}

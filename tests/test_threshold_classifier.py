@@ -55,7 +55,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_html_repr
 
 import halfmax as hm
-from halfmax.splitting import LabelFolds
+from halfmax.estimators.folds import LabelFolds
 
 INF = float("inf")
 

@@ -6,9 +6,9 @@ try:
     import typer
 
     from halfmax import __version__
-    from halfmax.cli import labelled, mesh, paper, predicting, report_page
+    from halfmax.cli.commands import labelled, mesh, predict, report, reproduce
     from halfmax.cli.options import Debug, Force, Report, flag
-    from halfmax.cli.running import EXIT_CODES, Command, OneLineErrors, running
+    from halfmax.cli.run import EXIT_CODES, Command, OneLineErrors, running
 except KeyboardInterrupt:  # so early, there is nothing to say and nothing to clean up
     raise SystemExit(130) from None
 
@@ -43,7 +43,7 @@ app.command(
 app.command(
     cls=Command,
     epilog="Example: halfmax apply thresholds.json new.parquet --out predictions.parquet",
-)(predicting.apply)
+)(predict.apply)
 app.command(cls=Command, epilog="Example: halfmax assess scores.parquet --average macro")(
     labelled.assess
 )
@@ -54,12 +54,12 @@ app.command(
     cls=Command,
     epilog="Example: halfmax decide probabilities.parquet --average samples --max-k 10 "
     "--out decisions.parquet",
-)(predicting.decide)
+)(predict.decide)
 app.command(
     cls=Command,
     epilog="Example: halfmax report thresholds.json --data scores.parquet --out report.html",
-)(report_page.report)
-app.add_typer(paper.app, name="reproduce")
+)(report.report)
+app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(mesh.app, name="mesh")
 
 
@@ -68,8 +68,8 @@ def demo(page: Report = None, force: Force = False, debug: Debug = False) -> Non
     """Tune a binary and a multilabel classifier on data that come with scikit-learn."""
     with running(debug=debug):
         if page is not None:
-            report_page.check_page("--report", page, force)
+            report.check_page("--report", page, force)
 
-        from halfmax.demo import main
+        from halfmax.cli.demo import main
 
         main(page)

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from halfmax.assessment import Assessment
-    from halfmax.diagnosis import Diagnosis
-    from halfmax.mesh.evaluating import Evaluation
-    from halfmax.mesh.judging import Judged
-    from halfmax.table import Table
-    from halfmax.thresholds import Thresholds
+    from halfmax._core.table import Table
+    from halfmax.honesty.assessment import Assessment
+    from halfmax.honesty.diagnosis import Diagnosis
+    from halfmax.mesh.rules.evaluate import Evaluation
+    from halfmax.mesh.rules.judge import Judged
+    from halfmax.tuning.thresholds import Thresholds
 
 
 def tuned(made: Any) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def tagged(made: Any) -> dict[str, Any]:
 
 def evaluated(found: "Evaluation") -> dict[str, Any]:
     """How many records and headings there were, and what each rule reached on them."""
-    from halfmax.mesh.judging import are_rare
+    from halfmax.mesh.rules.judge import are_rare
 
     tagger = found.tagger
     rare = are_rare(tagger.counts, tagger.n_documents)

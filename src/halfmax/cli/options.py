@@ -21,14 +21,14 @@ def complete_metric(incomplete: str) -> list[str]:
 
 def complete_average(incomplete: str) -> list[str]:
     """Names of averages."""
-    from halfmax._options import AVERAGES
+    from halfmax._core.checks import AVERAGES
 
     return [name for name in AVERAGES if name.startswith(incomplete)]
 
 
 def complete_guard(incomplete: str) -> list[str]:
     """Names of guards."""
-    from halfmax._options import _GUARDS
+    from halfmax._core.checks import _GUARDS
 
     return [name for name in _GUARDS if name.startswith(incomplete)]
 
@@ -42,7 +42,7 @@ def complete_format(incomplete: str) -> list[str]:
 
 def complete_unknown(incomplete: str) -> list[str]:
     """What can happen to labels without a threshold."""
-    from halfmax.tables.applying import UNKNOWN
+    from halfmax.tables.apply import UNKNOWN
 
     return [name for name in UNKNOWN if name.startswith(incomplete)]
 

@@ -19,7 +19,7 @@ def refuse_own_input(
 
     Sources are read as tables, or with `records` as files of MEDLINE records.
     """
-    from halfmax.mesh import reading
+    from halfmax.mesh.records import reading
     from halfmax.tables import files
 
     for option, out in outs.items():
@@ -28,7 +28,7 @@ def refuse_own_input(
 
 
 def _refuse(option: str, out: str, source: str, reader: ModuleType) -> None:
-    from halfmax._files import refuse_input, refuse_inside
+    from halfmax._core.files import refuse_input, refuse_inside
 
     files: list[str | Path] = [source]
     if source != STANDARD:

@@ -10,19 +10,19 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from halfmax._core.table import Table
 from halfmax.cli import documents
-from halfmax.cli.running import on_one_line, respelled
-from halfmax.diagnosis import FINDINGS
-from halfmax.table import Table
+from halfmax.cli.run import on_one_line, respelled
+from halfmax.honesty.diagnosis import FINDINGS
 
 if TYPE_CHECKING:
-    from halfmax.assessment import Assessment
-    from halfmax.decision import Decision
-    from halfmax.diagnosis import Diagnosis
-    from halfmax.mesh.evaluating import Evaluation
-    from halfmax.studies.mesh.sheets import Sheet
-    from halfmax.studies.mesh.study import Study
-    from halfmax.thresholds import Thresholds
+    from halfmax.expected.decision import Decision
+    from halfmax.honesty.assessment import Assessment
+    from halfmax.honesty.diagnosis import Diagnosis
+    from halfmax.mesh.rules.evaluate import Evaluation
+    from halfmax.paper.mesh.sheets import Sheet
+    from halfmax.paper.mesh.study import Study
+    from halfmax.tuning.thresholds import Thresholds
 
 _SHOWN = 10  # labels; the file and --json have all of them
 _LONGEST_NAME = 40
@@ -135,7 +135,7 @@ def tagged(made: Any) -> Parts:
 
 def evaluated(evaluation: "Evaluation") -> Parts:
     """What each rule reached, and what the columns mean."""
-    from halfmax.mesh.judging import RARE
+    from halfmax.mesh.rules.judge import RARE
 
     found = documents.evaluated(evaluation)
     table = Grid("rule", box=None, pad_edge=False, header_style="bold")
@@ -169,8 +169,8 @@ def generated(made: Any) -> Parts:
 
 def studied(study: "Study") -> Parts:
     """The terms that the macro rule predicts most often, and what all rules reach."""
-    from halfmax.mesh.judging import RARE
-    from halfmax.studies.mesh.sheets import sheets
+    from halfmax.mesh.rules.judge import RARE
+    from halfmax.paper.mesh.sheets import sheets
 
     tables = [
         sheet

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from halfmax.cli.running import Run
+from halfmax.cli.run import Run
 
 STANDARD = "-"
 FORMATS = {"csv": ".csv", "arrow": ".arrows"}  # of standard output, and the file it is made in
@@ -79,7 +79,7 @@ def ending_of(out: str, endings: Sequence[str]) -> str:
     """Which of the endings, that each stand for a format, a file's name has."""
     found = [ending for ending in endings if out.lower().endswith(ending)]
     if not found:
-        from halfmax._errors import spell_out
+        from halfmax._core.errors import spell_out
 
         known = spell_out(endings, "or")
         raise ValueError(f"cannot tell the format of {out}: its name must end in {known}")
@@ -91,7 +91,7 @@ def outgoing(out: str, ending: str, force: bool, run: Run) -> Iterator[str]:
     """A name to write by: its file is piped, or takes its place, when whole and still wanted."""
     folder = tempfile.gettempdir() if out == STANDARD else os.path.dirname(out)
     with _piped() if out == STANDARD else _beside(out, force) as draft:
-        from halfmax._files import stand_in
+        from halfmax._core.files import stand_in
 
         with stand_in(draft, folder, ending) as name:
             run.names[name] = "standard output" if out == STANDARD else out
@@ -100,14 +100,14 @@ def outgoing(out: str, ending: str, force: bool, run: Run) -> Iterator[str]:
 
 
 def _beside(out: str, force: bool) -> AbstractContextManager[Path]:
-    from halfmax._files import whole_file
+    from halfmax._core.files import whole_file
 
     return whole_file(out, overwrite=force)
 
 
 @contextmanager
 def _piped() -> Iterator[Path]:
-    from halfmax._files import scratch_file
+    from halfmax._core.files import scratch_file
 
     with scratch_file() as draft:
         yield draft

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from halfmax._errors import spell_out
+from halfmax._core.errors import spell_out
 from halfmax.tables.columns import Columns
 from halfmax.tables.files import CSV, delimiter_of, format_of, open_files, readable, told_of
 from halfmax.tables.writing import table_file
-from halfmax.thresholds import Thresholds
+from halfmax.tuning.thresholds import Thresholds
 
 INSTANCE = "instance"
 _OF_PANDAS = re.compile(r"__index_level_\d+__")  # row numbers that it writes beside the columns

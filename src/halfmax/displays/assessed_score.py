@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._style import BLUE, GREY, ORANGE
-from halfmax.assessment import Assessment
 from halfmax.displays.base import Display, ink_of, name_of, need, number, plain
-from halfmax.displays.words import name_uprights
+from halfmax.displays.lettering import name_uprights
+from halfmax.displays.style import BLUE, GREY, ORANGE
+from halfmax.honesty.assessment import Assessment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

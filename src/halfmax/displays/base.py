@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._errors import spell_out
-from halfmax._options import Labels
-from halfmax._style import INK, NARROW, styled
-from halfmax.metrics import JACCARD, FBeta, find_metric
-from halfmax.table import on_one_line
+from halfmax._core.checks import Labels
+from halfmax._core.errors import spell_out
+from halfmax._core.table import on_one_line
+from halfmax.displays.style import INK, NARROW, styled
+from halfmax.metrics.metric import JACCARD, FBeta, find_metric
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._inputs import LabelledScores
-from halfmax.grid import Grid
-from halfmax.metrics import Objective
-from halfmax.staircase import Staircase
+from halfmax._core.labelled import LabelledScores
+from halfmax.metrics.metric import Objective
+from halfmax.staircase.grid import Grid
+from halfmax.staircase.staircase import Staircase
 
 Array = npt.NDArray[np.float64]
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._style import BLUE, ORANGE, PALE
 from halfmax.displays.base import (
     SIZE_OF_NAMES,
     Display,
@@ -18,11 +17,12 @@ from halfmax.displays.base import (
     number,
     plain,
 )
-from halfmax.displays.words import Line, halo, name_lines
-from halfmax.likelihood_ratio import Interval
-from halfmax.metrics import Metric
-from halfmax.region import DecisionRegion
-from halfmax.regions import decision_region
+from halfmax.displays.lettering import Line, halo, name_lines
+from halfmax.displays.style import BLUE, ORANGE, PALE
+from halfmax.metrics.metric import Metric
+from halfmax.regions.find import decision_region
+from halfmax.regions.ratio import Interval
+from halfmax.regions.region import DecisionRegion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

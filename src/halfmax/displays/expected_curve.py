@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._style import BLUE, ORANGE
-from halfmax.deciding import decide
 from halfmax.displays.base import Display, line_look, name_of, name_of_rule, number, put_legend
-from halfmax.expected import expected_curve
-from halfmax.metrics import Metric
+from halfmax.displays.style import BLUE, ORANGE
+from halfmax.expected.curve import expected_curve
+from halfmax.expected.decide import decide
+from halfmax.metrics.metric import Metric
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

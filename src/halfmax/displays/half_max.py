@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._options import Labels
-from halfmax._style import BLUE, GREY, ORANGE
-from halfmax.decision import Decision
-from halfmax.diagnosing import diagnose
-from halfmax.diagnosis import Diagnosis
+from halfmax._core.checks import Labels
 from halfmax.displays.base import (
     MANY_POINTS,
     Display,
@@ -21,9 +17,13 @@ from halfmax.displays.base import (
     need,
     put_legend,
 )
-from halfmax.displays.words import name_points
-from halfmax.metrics import LinearFractional, Metric, find_metric, plug_in_threshold
-from halfmax.thresholds import Thresholds
+from halfmax.displays.lettering import name_points
+from halfmax.displays.style import BLUE, GREY, ORANGE
+from halfmax.expected.decision import Decision
+from halfmax.honesty.diagnose import diagnose
+from halfmax.honesty.diagnosis import Diagnosis
+from halfmax.metrics.metric import LinearFractional, Metric, find_metric, plug_in_threshold
+from halfmax.tuning.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

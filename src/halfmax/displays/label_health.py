@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from halfmax import _inputs, _options, tuning
-from halfmax._options import Labels
-from halfmax._style import BLUE, GREEN, GREY, ORANGE, PALE
-from halfmax.diagnosis import Diagnosis
+from halfmax._core import checks, labelled
+from halfmax._core.checks import Labels
 from halfmax.displays.base import MANY_POINTS, Display, ink_of, names_or_places, need, put_legend
-from halfmax.displays.words import name_points
-from halfmax.label_health import FLOOD_SHARE, FLOOD_TIMES, floods
-from halfmax.metrics import Metric, Objective, find_metric
-from halfmax.thresholds import Thresholds
+from halfmax.displays.lettering import name_points
+from halfmax.displays.style import BLUE, GREEN, GREY, ORANGE, PALE
+from halfmax.honesty.diagnosis import Diagnosis
+from halfmax.metrics.metric import Metric, Objective, find_metric
+from halfmax.staircase.signal import FLOOD_SHARE, FLOOD_TIMES, floods
+from halfmax.tuning import tune
+from halfmax.tuning.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,13 +107,13 @@ class LabelHealthDisplay(Display):
         **how: Any,
     ) -> Self:
         """Tune labelled scores and draw what is predicted; parameters as `tune` takes them."""
-        wanted = _options.check_guard(guard)
-        objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
-        data = _inputs.read_labelled(y_true, y_score, sample_weight, labels)
-        average = _options.check_average(average, one_classifier=data.is_binary)
+        wanted = checks.check_guard(guard)
+        objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
+        data = labelled.read_labelled(y_true, y_score, sample_weight, labels)
+        average = checks.check_average(average, one_classifier=data.is_binary)
         what = data, average, True, objective
-        tuning.refuse_what_cannot_be(data.is_binary, *what[1:], wanted)
-        tuned = tuning.choose_with(*what, wanted)
+        tune.refuse_what_cannot_be(data.is_binary, *what[1:], wanted)
+        tuned = tune.choose_with(*what, wanted)
         names = names_or_places(data.labels, data.n_labels)
         counts = tuned.positives, tuned.predicted, data.total
         return cls._from_counts(names, *counts).plot(ax, **how)

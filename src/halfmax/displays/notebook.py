@@ -6,18 +6,18 @@ from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from halfmax._style import new_figure, styled
-from halfmax.assessment import Assessment
-from halfmax.decision import Decision
-from halfmax.diagnosis import Diagnosis
 from halfmax.displays.assessed_score import AssessedScoreDisplay
 from halfmax.displays.base import Display
 from halfmax.displays.decision_region import DecisionRegionDisplay
 from halfmax.displays.half_max import HalfMaxDisplay
 from halfmax.displays.label_health import LabelHealthDisplay
+from halfmax.displays.style import new_figure, styled
 from halfmax.displays.threshold_curve import ThresholdCurveDisplay
-from halfmax.region import DecisionRegion
-from halfmax.thresholds import Thresholds
+from halfmax.expected.decision import Decision
+from halfmax.honesty.assessment import Assessment
+from halfmax.honesty.diagnosis import Diagnosis
+from halfmax.regions.region import DecisionRegion
+from halfmax.tuning.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from halfmax import _inputs, _options
-from halfmax._inputs import LabelledScores
-from halfmax._style import CURVES, GREY, SHADES
-from halfmax.choosing import choose, count_at
+from halfmax._core import checks, labelled
+from halfmax._core.labelled import LabelledScores
 from halfmax.displays.base import (
     Display,
     ink_of,
@@ -24,8 +22,9 @@ from halfmax.displays.base import (
     plain,
 )
 from halfmax.displays.curve_counts import band, grid_of_scores
-from halfmax.displays.words import Box, Line, name_heights, name_lines, name_uprights, write
-from halfmax.metrics import (
+from halfmax.displays.lettering import Box, Line, name_heights, name_lines, name_uprights, write
+from halfmax.displays.style import CURVES, GREY, SHADES
+from halfmax.metrics.metric import (
     PRECISION,
     RECALL,
     Metric,
@@ -34,8 +33,9 @@ from halfmax.metrics import (
     find_metric,
     plug_in_threshold,
 )
-from halfmax.staircase import Staircase
-from halfmax.thresholds import Thresholds
+from halfmax.staircase.staircase import Staircase
+from halfmax.tuning.exact.choose import choose, count_at
+from halfmax.tuning.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,8 +137,8 @@ class ThresholdCurveDisplay(Display):
         >>> d.threshold, d.half_max
         (0.4, 0.4)
         """
-        objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
-        data = _inputs.read_labelled(y_true, y_score, sample_weight)
+        objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
+        data = labelled.read_labelled(y_true, y_score, sample_weight)
         made = _curve(cls, data, objective, label, threshold, level, n_resamples, seed)
         return made.plot(ax, **how)
 
@@ -167,9 +167,9 @@ class ThresholdCurveDisplay(Display):
         ``response_method`` and ``pos_label`` are those of `ThresholdClassifier`, all else as in
         `from_predictions`.
         """
-        from halfmax.threshold_scorer import scored_rows
+        from halfmax.estimators.threshold_scorer import scored_rows
 
-        objective = Objective(find_metric(metric), _options.check_zero_division(zero_division))
+        objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
         data = scored_rows(estimator, X, y, sample_weight, response_method, pos_label)
         made = _curve(cls, data, objective, label, threshold, level, n_resamples, seed)
         return made.plot(ax, **how)
@@ -332,9 +332,9 @@ def _curve(
     seed: int,
 ) -> Made:
     """Counts of one label at its own scores, and all that is drawn of them."""
-    level = _options.check_share_inside("level", level)
-    n_resamples = _options.check_whole("n_resamples", n_resamples, 0)
-    rng = np.random.default_rng(_options.check_whole("seed", seed, 0))
+    level = checks.check_share_inside("level", level)
+    n_resamples = checks.check_whole("n_resamples", n_resamples, 0)
+    rng = np.random.default_rng(checks.check_whole("seed", seed, 0))
     place = place_of(label, data.labels, data.n_labels)
     name = None if data.is_binary else names_or_places(data.labels, data.n_labels)[place]
     data = data.of_labels(np.array([place]))

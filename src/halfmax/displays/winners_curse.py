@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._options import check_whole
-from halfmax._progress import Wanted
-from halfmax._style import BLUE, ORANGE, TALL
+from halfmax._core.checks import check_whole
+from halfmax._core.progress import Wanted
 from halfmax.displays.base import Display, plain
-from halfmax.winners_curse import simulate_winners_curse
+from halfmax.displays.style import BLUE, ORANGE, TALL
+from halfmax.honesty.winners_curse import simulate_winners_curse
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

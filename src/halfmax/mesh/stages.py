@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax import __version__
-from halfmax._files import whole_file
+from halfmax._core.files import whole_file
 
 Arrays = dict[str, npt.NDArray[Any]]
 Opened = TypeVar("Opened")

@@ -5,25 +5,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._inputs import LabelledScores
-from halfmax._options import AVERAGES
-from halfmax._progress import Progress
-from halfmax.assessing import How
-from halfmax.assessment import Assessment
-from halfmax.choosing import choose, choose_on
-from halfmax.decision import Decision
-from halfmax.diagnosis import FINDINGS, Diagnosis
-from halfmax.error_bars import is_bounded
-from halfmax.label_health import floods
-from halfmax.metrics import Objective, plug_in_threshold
-from halfmax.origin import Origin
+from halfmax._core.checks import AVERAGES
+from halfmax._core.labelled import LabelledScores
+from halfmax._core.progress import Progress
+from halfmax.expected.decision import Decision
+from halfmax.honesty.assess import How
+from halfmax.honesty.assessment import Assessment
+from halfmax.honesty.diagnosis import FINDINGS, Diagnosis
+from halfmax.honesty.intervals import is_bounded
+from halfmax.metrics.metric import Objective, plug_in_threshold
 from halfmax.report import honesty
-from halfmax.report.examples import Example, some_rows
-from halfmax.report.pooled import Pooled, pool
-from halfmax.report.rules import MANY, Rule, find_rules
-from halfmax.report.steps import Steps, count_steps
-from halfmax.staircase import Staircase
-from halfmax.thresholds import Thresholds
+from halfmax.report.parts.examples import Example, some_rows
+from halfmax.report.parts.pooled import Pooled, pool
+from halfmax.report.parts.rules import MANY, Rule, find_rules
+from halfmax.report.parts.steps import Steps, count_steps
+from halfmax.staircase.signal import floods
+from halfmax.staircase.staircase import Staircase
+from halfmax.tuning.exact.choose import choose, choose_on
+from halfmax.tuning.found import Origin
+from halfmax.tuning.thresholds import Thresholds
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]

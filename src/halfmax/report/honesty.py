@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from halfmax._inputs import LabelledScores
-from halfmax.assessing import How, assess_checked
-from halfmax.assessment import Assessment, Case
-from halfmax.cross_fitting import judge_elsewhere
-from halfmax.diagnosing import diagnose_assessed, diagnose_checked
-from halfmax.diagnosis import Diagnosis
-from halfmax.metrics import Objective
-from halfmax.origin import Origin
-from halfmax.thresholds import Thresholds
-from halfmax.tuning import choose_with
+from halfmax._core.labelled import LabelledScores
+from halfmax.honesty.assess import How, assess_checked
+from halfmax.honesty.assessment import Assessment, Case
+from halfmax.honesty.cross_fit import judge_elsewhere
+from halfmax.honesty.diagnose import diagnose_assessed, diagnose_checked
+from halfmax.honesty.diagnosis import Diagnosis
+from halfmax.metrics.metric import Objective
+from halfmax.tuning.found import Origin
+from halfmax.tuning.thresholds import Thresholds
+from halfmax.tuning.tune import choose_with
 
 
 def is_remembered(data: LabelledScores, tuned: Thresholds, origin: Origin) -> bool:

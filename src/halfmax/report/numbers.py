@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax.diagnosis import FINDINGS
+from halfmax._core.table import Table
 from halfmax.displays.base import metric_name, name_of_rule
-from halfmax.metrics import PRECISION, RECALL, LinearFractional, Objective
+from halfmax.honesty.diagnosis import FINDINGS
+from halfmax.metrics.metric import PRECISION, RECALL, LinearFractional, Objective
 from halfmax.report.charts import kinds_of_curves
 from halfmax.report.content import Content
-from halfmax.report.rules import INSTEAD
-from halfmax.table import Table
+from halfmax.report.parts.rules import INSTEAD
 
 Array = npt.NDArray[Any]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._pages import fill_template
-from halfmax.diagnosis import FINDINGS
 from halfmax.displays.base import metric_name
-from halfmax.report import words
+from halfmax.honesty.diagnosis import FINDINGS
+from halfmax.report import sentences
 from halfmax.report.charts import charts_of
 from halfmax.report.content import Content
 from halfmax.report.numbers import MOST_ROWS, as_html_json, numbers_of
+from halfmax.report.pages import fill_template
 
 NEEDED = ("altair", "vl_convert", "itables", "jinja2")
 
@@ -70,29 +70,29 @@ def _said(
     pictures = [(key, *text) for key, text in _PICTURES.items() if key in charts]
     return {
         "title": title,
-        "headline": words.headline(content),
+        "headline": sentences.headline(content),
         "metric": metric_name(given.thresholds.metric),
         "binary": given.data.is_binary,
         "tuned_here": given.tuned_here,
         "names": content.names,
         "score": content.score,
         "assessment": content.assessment,
-        "why_not_assessed": words.why_not_assessed(content),
+        "why_not_assessed": sentences.why_not_assessed(content),
         "usual_cut": float(content.usual.choice.thresholds[0]),
         "usual_score": content.usual.scores[given.thresholds.average],
-        "difference": words.difference(content),
-        "facts": words.facts(content),
-        "advice": words.advice(content),
-        "nothing_found": words.nothing_found(content),
+        "difference": sentences.difference(content),
+        "facts": sentences.facts(content),
+        "advice": sentences.advice(content),
+        "nothing_found": sentences.nothing_found(content),
         "rules": content.rules,
         "examples": _examples(content),
         "finding_counts": [(name, counts[name]) for name in FINDINGS if counts[name]],
         "pictures": pictures,
         "sampled": _sampled(content, shown),
-        "assessed_in_words": words.assessed(content),
+        "assessed_in_words": sentences.assessed(content),
         "decision": _decision(content),
         "sections": _sections(content, bool(pictures)),
-        "finding_note": words.findings_of(content),
+        "finding_note": sentences.findings_of(content),
     }
 
 

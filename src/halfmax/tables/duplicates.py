@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from halfmax._jit import kernel
-from halfmax._progress import Progress
-from halfmax._threads import map_blocks
+from halfmax._core.jit import kernel
+from halfmax._core.progress import Progress
+from halfmax._core.threads import map_blocks
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.rows import Rows, plain
 from halfmax.tables.sources import Table

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from halfmax._threads import map_blocks
+from halfmax._core.threads import map_blocks
 from halfmax.tables.columns import Columns
-from halfmax.tables.distributed import Engine
+from halfmax.tables.engines.engine import Engine
 from halfmax.tables.matrix import instance_type
 from halfmax.tables.rows import plain
 from halfmax.tables.sources import Table

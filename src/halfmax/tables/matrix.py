@@ -8,10 +8,10 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from halfmax._inputs import LabelledScores, check_sum_of_weights
-from halfmax._options import check_whole
-from halfmax._progress import Progress, Wanted
-from halfmax._threads import map_blocks
+from halfmax._core.checks import check_whole
+from halfmax._core.labelled import LabelledScores, check_sum_of_weights
+from halfmax._core.progress import Progress, Wanted
+from halfmax._core.threads import map_blocks
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.columns import id_type, plain_type
 from halfmax.tables.duplicates import refuse_duplicates

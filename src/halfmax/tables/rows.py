@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from halfmax.grid import unit_weights
+from halfmax.staircase.grid import unit_weights
 from halfmax.tables.columns import Columns, id_type, plain_type
 
 Array = npt.NDArray[Any]

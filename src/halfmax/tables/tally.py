@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from halfmax._options import check_whole
-from halfmax.counting import count_entries
-from halfmax.grid import Grid
-from halfmax.metrics import Objective
-from halfmax.staircase import Staircase
+from halfmax._core.checks import check_whole
+from halfmax.metrics.metric import Objective
+from halfmax.staircase.counting import count_entries
+from halfmax.staircase.grid import Grid
+from halfmax.staircase.staircase import Staircase
 
 Array = npt.NDArray[Any]
 

@@ -1,0 +1,1 @@
+"""The gate and the plumbing: inputs, files, threads, results. Knows no metric."""

@@ -1,0 +1,215 @@
+"""Commands that learn from labelled scores: tune, assess, diagnose."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from halfmax.cli import options as o
+from halfmax.cli.bar import Bar
+from halfmax.cli.commands.report import check_page, what_to_tell
+from halfmax.cli.given import Given, open_long, read_wide_pair
+from halfmax.cli.outcome import refuse_two_outputs, report
+from halfmax.cli.own_input import refuse_own_input
+from halfmax.cli.run import Run, running
+from halfmax.cli.streams import STANDARD, incoming, outgoing, refuse_one_file
+
+if TYPE_CHECKING:
+    from halfmax.tuning.thresholds import Thresholds
+
+
+class Tuned(NamedTuple):
+    """Thresholds that were found, and the page about them if one was written."""
+
+    thresholds: "Thresholds"
+    page: str | None
+
+
+class Target(NamedTuple):
+    """Where thresholds and the page about them go, and what it tells."""
+
+    out: str | None
+    page: str | None
+    force: bool
+    told: dict[str, Any]
+
+
+def tune(
+    context: typer.Context,
+    sources: o.Sources,
+    average: o.Average = "macro",
+    metric: o.Metric = "f1",
+    guard: o.Guard = None,
+    shared: o.Shared = False,
+    min_precision: o.MinPrecision = None,
+    min_recall: o.MinRecall = None,
+    zero_division: o.ZeroDivision = 0.0,
+    label: o.Label = "label",
+    score: o.Score = "score",
+    truth: o.Truth = "truth",
+    instance: o.Instance = None,
+    weight: o.Weight = None,
+    binary: o.Binary = False,
+    n_instances: o.Instances = None,
+    check_duplicates: o.Duplicates = None,
+    truth_file: o.TruthFile = None,
+    out: o.ThresholdsOut = None,
+    page: o.Report = None,
+    title: o.Title = None,
+    quick_report: o.QuickReport = False,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Find the thresholds with the highest metric, exactly, from labelled scores."""
+    columns = label, score, truth, instance, weight
+    given = Given(context, sources, *columns, truth_file, binary, check_duplicates)
+    goal: dict[str, Any] = {"metric": metric, "average": average, "guard": guard}
+    goal |= {"per_label": not shared, "zero_division": zero_division, **_if_given(n_instances)}
+    goal |= {"min_precision": min_precision, "min_recall": min_recall}
+    with running(quiet, debug) as run:
+        refuse_two_outputs(out, as_json)
+        to = Target(out, page, force, what_to_tell(title, quick_report))
+        _check_target(context, to, given.paths())
+        found = Tuned(_tune(given, goal, run, to), page)
+        report("tune", found, run, as_json, out, [] if page is None else [page])
+
+
+def assess(
+    context: typer.Context,
+    sources: o.Sources,
+    average: o.Average = "macro",
+    metric: o.Metric = "f1",
+    guard: o.Guard = None,
+    shared: o.Shared = False,
+    zero_division: o.ZeroDivision = 0.0,
+    resamples: o.Resamples = 1000,
+    level: o.Level = 0.95,
+    seed: o.Seed = 0,
+    label: o.Label = "label",
+    score: o.Score = "score",
+    truth: o.Truth = "truth",
+    instance: o.Instance = None,
+    weight: o.Weight = None,
+    binary: o.Binary = False,
+    n_instances: o.Instances = None,
+    check_duplicates: o.Duplicates = None,
+    truth_file: o.TruthFile = None,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Say what thresholds tuned on these scores will show on new data, with intervals."""
+    columns = label, score, truth, instance, weight
+    given = Given(context, sources, *columns, truth_file, binary, check_duplicates)
+    goal = {"metric": metric, "average": average, "guard": guard, "per_label": not shared}
+    draws = {"n_resamples": resamples, "level": level, "seed": seed, **_if_given(n_instances)}
+    with running(quiet, debug) as run:
+        found = _ask("assess", given, run, zero_division=zero_division, **goal, **draws)
+        report("assess", found, run, as_json)
+
+
+def diagnose(
+    context: typer.Context,
+    sources: o.Sources,
+    metric: o.Metric = "f1",
+    zero_division: o.ZeroDivision = 0.0,
+    resamples: o.Resamples = 200,
+    level: o.Level = 0.95,
+    seed: o.Seed = 0,
+    label: o.Label = "label",
+    score: o.Score = "score",
+    truth: o.Truth = "truth",
+    instance: o.Instance = None,
+    binary: o.Binary = False,
+    check_duplicates: o.Duplicates = None,
+    truth_file: o.TruthFile = None,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Say which labels will misbehave on new data, and why, the most harmful first."""
+    columns = label, score, truth, instance, None
+    given = Given(context, sources, *columns, truth_file, binary, check_duplicates)
+    draws = {"n_resamples": resamples, "level": level, "seed": seed}
+    with running(quiet, debug) as run:
+        found = _ask("diagnose", given, run, metric=metric, zero_division=zero_division, **draws)
+        report("diagnose", found, run, as_json)
+
+
+def _check_target(context: typer.Context, to: Target, sources: list[str]) -> None:
+    """Refuse what cannot be written before the long work."""
+    from halfmax._core.files import check_writable
+
+    if to.page is None:
+        o.refuse_given(context, ["title", "quick_report"], "is for a page, which --report names")
+    else:
+        if to.out is not None:
+            refuse_one_file("--out", to.out, "--report", to.page)
+        check_page("--report", to.page, to.force, to.told["title"])
+    if to.out not in (None, STANDARD):
+        check_writable(str(to.out), to.force)
+    refuse_own_input({"--out": to.out, "--report": to.page}, sources)
+
+
+def _if_given(n_instances: int | None) -> dict[str, Any]:
+    """Functions for wide arrays do not have it."""
+    return {} if n_instances is None else {"n_instances": n_instances}
+
+
+def _tune(given: Given, goal: dict[str, Any], run: Run, to: Target) -> "Thresholds":
+    """Thresholds, in their file as soon as they are known; the page reads the data once more."""
+    tuned: Thresholds
+    with _file(to.page, ".html", to.force, run) as page, ExitStack() as reading:
+        with _file(to.out, ".json", to.force, run) as path, run.working("tune: reading") as bar:
+            paths = reading.enter_context(incoming(given.paths(), run))
+            if page is not None and not given.is_wide:
+                open_long(given, paths)  # better now than when all is counted
+            tuned = _answer("tune", given, paths, bar, goal)
+            if path is not None:
+                tuned.save(path)
+        if page is not None:
+            with _saved(to.out, run), run.working("writing the report") as bar:
+                tuned.report(page, **to.told, progress=bar)
+    return tuned
+
+
+def _file(
+    out: str | None, ending: str, force: bool, run: Run
+) -> AbstractContextManager[str | None]:
+    return nullcontext() if out is None else outgoing(out, ending, force, run)
+
+
+@contextmanager
+def _saved(out: str | None, run: Run) -> Iterator[None]:
+    """Whatever happens to the page, thresholds that are in their file stay there."""
+    try:
+        yield
+    except BaseException:
+        if out not in (None, STANDARD):
+            run.last_words.append(
+                f"the thresholds are in {out}; halfmax report writes a page about them"
+            )
+        raise
+
+
+def _ask(name: str, given: Given, run: Run, **wanted: Any) -> Any:
+    with run.working(f"{name}: reading") as bar, incoming(given.paths(), run) as paths:
+        return _answer(name, given, paths, bar, wanted)
+
+
+def _answer(name: str, given: Given, paths: list[str], bar: Bar, wanted: dict[str, Any]) -> Any:
+    """What the function of that name says of the table, or its twin for arrays of wide files."""
+    import halfmax as hm
+
+    if not given.is_wide:
+        return getattr(hm, f"{name}_table")(paths, progress=bar, **given.columns, **wanted)
+    truth, scores = read_wide_pair(given, paths)
+    bar.begin(f"{name}: {scores.rows:,} rows")
+    if given.weight is not None:
+        wanted["sample_weight"] = truth.weights
+    if name != "tune":
+        wanted["progress"] = bar
+    return getattr(hm, name)(truth.labels, scores.labels, **wanted)

@@ -1,0 +1,224 @@
+"""``halfmax report``: a page about thresholds, on the data they were tuned on or on others."""
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from halfmax.cli import options as o
+from halfmax.cli import outcome
+from halfmax.cli.bar import Bar
+from halfmax.cli.given import Given, open_long, read_wide_pair
+from halfmax.cli.own_input import refuse_own_input
+from halfmax.cli.run import Run, running
+from halfmax.cli.streams import STANDARD, incoming, outgoing
+
+if TYPE_CHECKING:
+    from halfmax._core.labelled import LabelledScores
+    from halfmax.tuning.thresholds import Thresholds
+
+_ENDINGS = (".html", ".htm")
+
+Data = Annotated[
+    list[str],
+    typer.Option(
+        "--data",
+        help="Labelled scores to tell of, as tune takes them: files, folders or globs; - is "
+        "standard input. May be given more than once.",
+        metavar="FILE",
+        rich_help_panel="Columns and files",
+        show_default=False,
+    ),
+]
+PageOut = Annotated[
+    str,
+    typer.Option(
+        "--out", help="The page to write, .html.", metavar="FILE", rich_help_panel="Output"
+    ),
+]
+
+
+class Reported(NamedTuple):
+    """A page that was written: the thresholds, and what they reach on how many rows."""
+
+    thresholds: "Thresholds"
+    rows: int
+    score: float = math.nan
+
+
+def report(
+    context: typer.Context,
+    thresholds: o.ThresholdsFile,
+    data: Data,
+    truth_file: o.TruthFile = None,
+    label: o.Label = "label",
+    score: o.Score = "score",
+    truth: o.Truth = "truth",
+    instance: o.Instance = None,
+    weight: o.Weight = None,
+    binary: o.Binary = False,
+    check_duplicates: o.Duplicates = None,
+    resamples: o.Resamples = 200,
+    seed: o.Seed = 0,
+    out: PageOut = "report.html",
+    title: o.Title = None,
+    quick_report: o.QuickReport = False,
+    force: o.Force = False,
+    quiet: o.Quiet = False,
+    as_json: o.Json = False,
+    debug: o.Debug = False,
+) -> None:
+    """Write a page about thresholds: what they reach on these scores, and what else would."""
+    columns = label, score, truth, instance, weight
+    given = Given(context, data, *columns, truth_file, binary, check_duplicates)
+    told = {**what_to_tell(title, quick_report), "n_resamples": resamples, "seed": seed}
+    with running(quiet, debug) as run:
+        _check_draws(resamples, seed)
+        check_page("--out", out, force, title)
+        refuse_own_input({"--out": out}, [thresholds, *given.paths()])
+        with outgoing(out, ".html", force, run) as path, run.working("report: reading") as bar:
+            made = _write(thresholds, given, path, told, run, bar)
+        outcome.report("report", made, run, as_json, out)
+
+
+def check_page(option: str, out: str, force: bool, title: str | None = None) -> None:
+    """Refuse what no page can be written to, or with, before the long work."""
+    from halfmax._core.files import check_writable
+    from halfmax.report.page import NEEDED
+    from halfmax.report.pages import need
+
+    if out == STANDARD:
+        raise ValueError(f"{option} must name a file: a page is not written to standard output")
+    if not out.lower().endswith(_ENDINGS):
+        raise ValueError(f"{option} must end in {' or '.join(_ENDINGS)}, as pages do; got {out!r}")
+    check_writable(out, force)
+    need(*NEEDED)
+    if title is not None and not title.strip():
+        raise ValueError("--title must have words")
+
+
+def what_to_tell(title: str | None, quick: bool) -> dict[str, Any]:
+    """What the options mean for the library."""
+    left_out = {"assessment": False, "diagnosis": False} if quick else {}
+    return {"title": title, **left_out}
+
+
+def _check_draws(resamples: int, seed: int) -> None:
+    from halfmax._core.checks import check_whole
+
+    check_whole("n_resamples", resamples, 1)
+    check_whole("seed", seed, 0)
+
+
+def _write(
+    file: str, given: Given, path: str, told: dict[str, Any], run: Run, bar: Bar
+) -> Reported:
+    import halfmax as hm
+
+    with incoming([file, *given.paths()], run) as (kept, *paths):
+        tuned = hm.Thresholds.load(kept)
+        _check_kind(tuned, given)
+        _check_metric(tuned)
+        if given.is_wide:
+            made, arrays = _read_wide(tuned, given, paths)
+        else:
+            made, arrays = _read_long(tuned, given, paths, bar)
+    made.thresholds.report(path, **arrays, **told, progress=bar)
+    return made._replace(score=_score(made.thresholds, arrays))
+
+
+def _score(tuned: "Thresholds", arrays: dict[str, Any]) -> float:
+    import halfmax as hm
+
+    return hm.score(
+        arrays["y_true"],
+        tuned.predict(arrays["y_score"]),
+        metric=tuned.metric,
+        average=tuned.average,
+        sample_weight=arrays["sample_weight"],
+        zero_division=tuned.zero_division,
+    )
+
+
+def _check_kind(tuned: "Thresholds", given: Given) -> None:
+    if tuned.average == "binary" and given.is_wide:
+        raise ValueError(
+            "--truth-file is for files with a column for each label, and these thresholds are of "
+            "one classifier: give a table with columns of scores and truth"
+        )
+    if tuned.average != "binary" and given.binary:
+        labels = f"{len(tuned.thresholds):,} labels"
+        raise ValueError(f"--binary is for thresholds of one classifier; these are of {labels}")
+
+
+def _check_metric(tuned: "Thresholds") -> None:
+    from halfmax.metrics.metric import find_metric
+
+    try:
+        find_metric(tuned.metric)
+    except ValueError:
+        raise ValueError(
+            f"these thresholds are for {tuned.metric!r}, a metric of your own that no file holds: "
+            "in Python, Thresholds.report takes it as metric=..."
+        ) from None
+
+
+def _read_wide(
+    tuned: "Thresholds", given: Given, paths: list[str]
+) -> tuple[Reported, dict[str, Any]]:
+    from halfmax.cli.wide import named_as_columns
+
+    truth, scores = read_wide_pair(given, paths)
+    arrays = {"y_true": truth.labels, "y_score": scores.labels, "sample_weight": truth.weights}
+    return Reported(named_as_columns(tuned), scores.rows), arrays
+
+
+def _read_long(
+    tuned: "Thresholds", given: Given, paths: list[str], bar: Bar
+) -> tuple[Reported, dict[str, Any]]:
+    """A table as a matrix; thresholds of one classifier need no column of labels."""
+    from halfmax.tables.tune import whole_matrix
+
+    one_classifier = tuned.average == "binary"
+    opened = open_long(given._replace(binary=one_classifier), paths)
+    data = whole_matrix(opened, bar)
+    if not one_classifier:
+        data = _in_order_of(tuned, data, opened.place.untyped)
+    arrays = {"y_true": data.truth, "y_score": data.scores, "sample_weight": data.weights}
+    return Reported(tuned, data.n_rows), {**arrays, "labels": data.labels}
+
+
+def _in_order_of(tuned: "Thresholds", data: "LabelledScores", untyped: bool) -> "LabelledScores":
+    """The labels of the thresholds; one without rows is never true and never predicted."""
+    from halfmax._core.errors import HalfmaxWarning, spell_out
+
+    as_given: Any = str if untyped else lambda name: name  # of CSV, where 1 may be a word
+    names = list(tuned.labels or range(len(tuned.thresholds)))
+    known = {as_given(name): place for place, name in enumerate(names)}
+    found = [known.get(as_given(name)) for name in data.labels or ()]
+    strange = [name for name, place in zip(data.labels or (), found, strict=True) if place is None]
+    if strange:
+        raise ValueError(
+            f"the thresholds have no label {spell_out(strange, 'or')}; they have {spell_out(names)}"
+        )
+    if lacking := [names[place] for place in sorted({*range(len(names))} - {*found})]:
+        warnings.warn(
+            f"the data have no rows for {spell_out(lacking)}: never true, and never predicted",
+            HalfmaxWarning,
+            stacklevel=2,
+        )
+    truth, scores = (_moved(part, found, len(names)) for part in (data.truth, data.scores))
+    return data._replace(truth=truth, scores=scores, labels=tuned.labels)
+
+
+def _moved(matrix: Any, places: Any, size: int) -> Any:
+    """A sparse matrix whose columns stand at other places, among as many as there are."""
+    import numpy as np
+    from scipy import sparse
+
+    columns = np.array(places, np.int64)[matrix.indices]
+    shape = matrix.shape[0], size
+    moved = sparse.csr_array((matrix.data, columns, matrix.indptr), shape=shape)
+    moved.sort_indices()
+    return moved

@@ -1,0 +1,205 @@
+"""``halfmax reproduce``: the paper in a folder."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from halfmax.cli.commands.mesh import MinCount, Rank
+from halfmax.cli.commands.staging import staged
+from halfmax.cli.options import Debug, Quiet, refuse_given, was_given
+from halfmax.cli.run import Command, Group, running
+from halfmax.paper import PARTS, RUNS
+
+if TYPE_CHECKING:
+    from halfmax.paper.curse.simulation import Curse
+    from halfmax.paper.reproduce import Reproduction
+
+app = typer.Typer(cls=Group, invoke_without_command=True)
+
+Out = Annotated[str, typer.Option(help="The folder to write into; it is made if need be.")]
+Runs = Annotated[int, typer.Option(help="Runs of the winner's curse for each base rate.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same files.")]
+Data = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="MEDLINE records: files, folders or globs, one or more. If not given, they are made "
+        "up.",
+        metavar="PATHS",
+    ),
+]
+Scale = Annotated[
+    str,
+    typer.Option(
+        help="How many records to make up: small, or paper for as many terms and words as it had.",
+        metavar="NAME",
+        autocompletion=lambda incomplete: [s for s in _SCALES if s.startswith(incomplete)],
+    ),
+]
+Work = Annotated[
+    str | None,
+    typer.Option(
+        help="Keep finished stages here. If not given: in OUT, until all is done.",
+        metavar="FOLDER",
+    ),
+]
+
+_OUT = "paper"
+_SCALES = ("small", "paper")
+
+
+class ManyPaths(Command):
+    """A command in which all words after --data, up to the next option, are paths of it.
+
+    They keep their order, as an update must come after what it updates.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words as if --data stood before each of its paths."""
+        words, of_data = list[str](), False
+        for before, word in zip(["", *args], args, strict=False):
+            is_option = word.startswith("-")
+            if of_data and not is_option and before != "--data":
+                words.append("--data")
+            of_data = word.partition("=")[0] == "--data" if is_option else of_data
+            words.append(word)
+        return super().parse_args(ctx, words)
+
+
+@app.callback(epilog="Example: halfmax reproduce --out paper")
+def everything(
+    context: typer.Context,
+    out: Out = _OUT,
+    runs: Runs = RUNS,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Recompute the paper's figures, claims and simulation into a folder with an index page."""
+    part = context.invoked_subcommand
+    if part is None:
+        _reproduce(PARTS, out, runs, seed, quiet, debug)
+        return
+    for name in context.params:
+        if was_given(context, name):
+            with running():
+                raise ValueError(
+                    f"--{name} must come after {part!r}: reproduce {part} --{name} ..."
+                )
+
+
+@app.command(cls=Command, epilog="Example: halfmax reproduce figures --out paper")
+def figures(
+    out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0, quiet: Quiet = False, debug: Debug = False
+) -> None:
+    """Draw every figure as PNG and SVG, with a caption that says what to see."""
+    _reproduce(("figures",), out, runs, seed, quiet, debug)
+
+
+@app.command(cls=Command, epilog="Example: halfmax reproduce claims --out paper")
+def claims(
+    out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0, quiet: Quiet = False, debug: Debug = False
+) -> None:
+    """Compute every numerical claim and set it beside the paper's number."""
+    _reproduce(("claims",), out, runs, seed, quiet, debug)
+
+
+@app.command(cls=Command, epilog="Example: halfmax reproduce curse --runs 10000 --seed 0")
+def curse(
+    out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0, quiet: Quiet = False, debug: Debug = False
+) -> None:
+    """Simulate the winner's curse at the paper's size, and over sizes and base rates."""
+    _reproduce(("curse",), out, runs, seed, quiet, debug)
+
+
+@app.command(cls=ManyPaths, epilog="Example: halfmax reproduce mesh --data medline/")
+def mesh(
+    context: typer.Context,
+    data: Data = None,
+    scale: Scale = "small",
+    out: Out = _OUT,
+    rank: Rank = None,
+    min_count: MinCount = 1,
+    seed: Seed = 0,
+    work: Work = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Run the case study: MeSH terms of MEDLINE, and which rules predict rare ones everywhere."""
+    with running(quiet, debug) as run:
+        from halfmax.mesh.model.settings import Settings
+        from halfmax.paper.folder import prepare_folder
+        from halfmax.paper.mesh.write import reproduce_mesh
+
+        settings = Settings(rank=rank, min_count=min_count, seed=seed)
+        _check_source(context, data, scale)
+        folder = Path(work) if work else prepare_folder(out) / "mesh.work"
+        with (
+            run.working("reproducing the case study") as bar,
+            staged(folder, run, bar, keep=work is not None) as stages,
+        ):
+            page, study = reproduce_mesh(out, data, scale, settings, stages, bar)
+        from halfmax.cli.screens import SHEET_COLUMNS, show, studied
+
+        show(studied(study), sys.stdout, SHEET_COLUMNS)
+        print(f"\nOpen {page}")
+
+
+def _check_source(context: typer.Context, data: list[str] | None, scale: str) -> None:
+    """Refuse what is wrong before a folder is made."""
+    from halfmax.mesh.records.reading import find_files
+
+    if data:
+        refuse_given(context, ["scale"], "is for made-up records, and --data names real ones")
+        find_files(data)
+    elif scale not in _SCALES:
+        raise ValueError(f"--scale must be {' or '.join(_SCALES)}; got {scale!r}")
+
+
+def _reproduce(
+    parts: tuple[str, ...], out: str, runs: int, seed: int, quiet: bool, debug: bool
+) -> None:
+    with running(quiet, debug) as run:
+        from halfmax.paper.reproduce import reproduce
+
+        with run.working("reproducing the paper") as bar:
+            page, found = reproduce(out, parts, runs, seed, progress=bar)
+        if found.claims:
+            _print_claims(found)
+        if found.curse:
+            _print_curse(found.curse)
+        print(f"\nOpen {page}")
+
+
+def _print_claims(found: "Reproduction") -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from halfmax.report.pages import shown_number
+
+    table = Table(title="The paper's claims", expand=True)
+    for name in ("claim", "the paper", "ours", "verdict"):
+        table.add_column(name, overflow="fold")
+    for claim in found.claims:
+        words = Text(f"{claim.where}: {claim.statement}")
+        if claim.grade:
+            words.append(f"\n{claim.why}", style="italic")
+        verdict = f"{claim.verdict}, {claim.grade}" if claim.grade else claim.verdict
+        cells = shown_number(claim.paper), shown_number(claim.ours), verdict
+        table.add_row(words, *map(Text, cells), style="dark_orange3" if claim.grade else None)
+    Console().print(table)
+    print(f"{found.agreeing} of {len(found.claims)} claims agree; the others say why they do not:")
+    for grade, claims in found.differing.items():
+        print(f"  {len(claims):2} {grade}")
+
+
+def _print_curse(curse: "Curse") -> None:
+    from halfmax._core.table import Table
+    from halfmax.report.pages import shown_number
+
+    print(f"The fraction predicted positive, {curse.runs:,} runs of {curse.n:,} examples:\n")
+    rows = curse.summary()
+    print(Table({name: [shown_number(row[name]) for row in rows] for name in rows[0]}))
+    print('\n"law" is the limit of "below half" for many positives; with few it does not hold.')

@@ -1,0 +1,62 @@
+"""Long work in stages, for as long as somebody can go on from what is finished."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halfmax.cli.bar import Bar
+from halfmax.cli.run import Run, on_one_line
+
+if TYPE_CHECKING:
+    from halfmax.mesh.stages import Stage, Stages
+
+
+@contextmanager
+def staged(folder: Path, run: Run, bar: Bar, keep: bool) -> Iterator["Stages"]:
+    """Stages in a folder, each told in a line; the folder goes when all is done, or is kept."""
+    from halfmax.mesh.stages import Stages
+
+    name, is_new = on_one_line(str(folder)), not folder.exists()
+
+    def tell(stage: "Stage") -> None:
+        bar.say(_told(stage, name))
+        bar.begin(f"after {stage.name}")  # whatever comes next, and may never say so
+
+    stages = Stages(folder, tell)
+    try:
+        yield stages
+    except BaseException:
+        if stages.done and folder.exists():
+            run.last_words.append(
+                f"finished stages are kept in {name} and are used when the command is run again"
+            )
+        elif is_new:
+            _clear(stages)
+        raise
+    if not keep:
+        _clear(stages)
+
+
+def _clear(stages: "Stages") -> None:
+    """Remove what these stages have left; a folder that holds anything else stays."""
+    for path in stages.files:
+        path.unlink(missing_ok=True)
+    if stages.folder is not None:
+        with suppress(OSError):
+            stages.folder.rmdir()
+
+
+def _told(stage: "Stage", folder: str) -> str:
+    if stage.reused:
+        return f"{stage.name}: found in {folder}, {stage.seconds:.1f} s"
+    memory = "" if stage.peak_bytes is None else f", {_size(stage.peak_bytes)}"
+    return f"{stage.name}: {stage.seconds:.1f} s{memory}"
+
+
+def _size(n_bytes: float) -> str:
+    for unit in ("bytes", "KiB", "MiB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1024
+    return f"{n_bytes:,.1f} GiB"

@@ -1,0 +1,1 @@
+"""Estimators and scorers in scikit-learn's manner."""

@@ -1,0 +1,92 @@
+"""How a classifier turns scores into predictions, and what is found out about that in fit."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core import labelled
+from halfmax._core.checks import Guard
+from halfmax._core.labelled import LabelledScores
+from halfmax.estimators.targets import Kind
+from halfmax.expected.decide import decide_matrix
+from halfmax.expected.decision import Decision
+from halfmax.honesty import assess as assessing
+from halfmax.honesty import on_staircase
+from halfmax.honesty.assessment import Assessment
+from halfmax.metrics import score
+from halfmax.metrics.metric import Objective
+from halfmax.tuning import tune
+from halfmax.tuning.thresholds import Thresholds
+
+Array = npt.NDArray[Any]
+
+_MOST_KEPT = 1 << 24  # scores; more are assessed in fit if that is quick, and let go
+
+
+class Plan(NamedTuple):
+    """How a fitted classifier predicts, whatever its parameters are set to later."""
+
+    kind: Kind
+    method: str
+    rule: str
+    objective: Objective
+    average: str
+    guard: Guard | None
+
+    @property
+    def how(self) -> tuple[str, bool, Objective, Guard | None]:
+        """Average, a threshold for each label, objective and guard, as tuning takes them."""
+        return self.average, True, self.objective, self.guard
+
+    @property
+    def unseen(self) -> float:
+        """The score of a label of which nothing was learnt: the lowest there is."""
+        return -np.inf if self.rule == "empirical" else 0.0
+
+    def decide(self, scores: Any, name: str) -> Decision:
+        """The best predictions for these rows together."""
+        matrix = labelled.open_probabilities(scores, name)
+        return decide_matrix(matrix, self.objective.metric, self.average)
+
+    def found_by_tuning(
+        self, tuned: Thresholds, pooled: LabelledScores, rows: Array
+    ) -> dict[str, Any]:
+        """Fitted attributes. The assessment waits until asked for, unless its scores are many."""
+        once, assessed = np.unique(rows, return_index=True)[1], tuned
+        if len(once) < len(rows):
+            pooled = pooled.of_rows(once)
+            choice = tune.choose_with(pooled, *self.how)
+            assessed = tune.result(pooled, *self.how[:3], choice, self.how[3])
+        now = pooled.scores.size > _MOST_KEPT and on_staircase.can_judge(pooled, *self.how)
+        waiting = Waiting(pooled, assessed, tuned)
+        return {
+            "score_": tuned.score,
+            "thresholds_": tuned.thresholds,
+            "_assessment": waiting.assess(self) if now else None,
+            "_waiting": None if now else waiting,
+        }
+
+    def found_by_deciding(self, pooled: LabelledScores) -> dict[str, Any]:
+        """The same where nothing is tuned: the rule has seen no label of the pooled rows."""
+        decision = self.decide(pooled.scores, "predict_proba")
+        metric, average = self.objective.metric, self.average
+        reached = score.score(pooled.truth, decision.predictions, metric, average, pooled.weights)
+        found: dict[str, Any] = {"score_": reached, "_assessment": None, "_waiting": None}
+        if average != "samples" or pooled.is_binary:
+            found["thresholds_"] = np.full(pooled.n_labels, decision.thresholds)
+        return found
+
+
+class Waiting(NamedTuple):
+    """What it takes to assess thresholds."""
+
+    pooled: LabelledScores  # each row once
+    assessed: Thresholds  # tuned on these
+    tuned: Thresholds  # on all, where rows were scored several times
+
+    def assess(self, plan: Plan) -> Assessment:
+        """What the thresholds will show on new rows."""
+        found = assessing.assess_checked(self.pooled, *plan.how, self.assessed)
+        return replace(found, thresholds=replace(self.tuned, _origin=None))  # lets the scores go

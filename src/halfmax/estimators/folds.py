@@ -1,0 +1,138 @@
+"""Parts of the rows in which each label has its share of positives, however rare it is.
+
+Labels are served from the rarest on: each row of theirs that is still free goes to the part that
+lacks most of the label, and among equals to the part with most room. Rows without labels fill up.
+(The idea is Sechidis, Tsoumakas & Vlahavas, On the stratification of multi-label data, 2011; here
+the order of labels is fixed beforehand, so one pass over the positives does it.)
+"""
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import check_random_state
+
+from halfmax._core.jit import kernel
+
+Array = npt.NDArray[Any]
+
+_FREE = -1
+
+
+@kernel
+def _roomiest(shares: Array, whole: int, taken: Array, filled: Array, n_rows: int) -> int:
+    """The part that lacks most of the whole; among equals the one with most room for rows."""
+    best = 0
+    for part in range(1, shares.size):
+        lacks, most = shares[part] * whole - taken[part], shares[best] * whole - taken[best]
+        if lacks > most or (
+            lacks == most
+            and shares[part] * n_rows - filled[part] > shares[best] * n_rows - filled[best]
+        ):
+            best = part
+    return best
+
+
+@kernel
+def _deal(order: Array, offsets: Array, rows: Array, shares: Array, part_of: Array) -> None:
+    n_rows = part_of.size
+    filled = np.zeros(shares.size, np.int64)
+    taken = np.zeros(shares.size, np.int64)
+    for j in order:
+        own = rows[offsets[j] : offsets[j + 1]]
+        taken[:] = 0
+        for row in own:
+            if part_of[row] != _FREE:
+                taken[part_of[row]] += 1
+        for row in own:
+            if part_of[row] == _FREE:
+                part = _roomiest(shares, own.size, taken, filled, n_rows)
+                part_of[row] = part
+                taken[part] += 1
+                filled[part] += 1
+    for row in range(n_rows):
+        if part_of[row] == _FREE:
+            part = _roomiest(shares, n_rows, filled, filled, n_rows)
+            part_of[row] = part
+            filled[part] += 1
+
+
+def deal_rows(
+    truth: Any, shares: Array, random_state: np.random.RandomState | None = None
+) -> npt.NDArray[np.int64]:
+    """The part that each row goes to; parts get their share of the rows and of every label.
+
+    Rows are dealt in their order, or in a random one.
+    """
+    columns = sparse.csr_array(truth[:, None] if truth.ndim == 1 else truth)
+    n_rows = columns.shape[0]
+    order = np.arange(n_rows) if random_state is None else random_state.permutation(n_rows)
+    by_label = sparse.csc_array(columns[order])
+    rarest_first = np.argsort(np.diff(by_label.indptr), kind="stable")
+    part_of = np.full(n_rows, _FREE, np.int64)
+    _deal(rarest_first, by_label.indptr, by_label.indices, np.asarray(shares, np.float64), part_of)
+    dealt = np.empty_like(part_of)
+    dealt[order] = part_of
+    return dealt
+
+
+class LabelFolds:
+    """Splits as scikit-learn's splitters make them, stratified by every label, or by one.
+
+    With `n_splits` a whole number, so many folds; with a share, one split that holds out so much.
+    """
+
+    def __init__(
+        self, n_splits: int | float, random_state: np.random.RandomState | None = None
+    ) -> None:
+        self.n_splits = n_splits
+        self.random_state = random_state
+
+    def get_n_splits(self) -> int:
+        return self.n_splits if isinstance(self.n_splits, int) else 1
+
+    def split(self, X: Any, y: Any) -> Iterator[tuple[Array, Array]]:  # noqa: ARG002
+        folds = self.get_n_splits()
+        if folds == 1:
+            shares = np.array([self.n_splits, 1.0 - self.n_splits])
+        else:
+            shares = np.full(folds, 1.0 / folds)
+        fold_of = deal_rows(y, shares, self.random_state)
+        for fold in range(folds):
+            held_out = fold_of == fold
+            yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+
+def shuffling(random_state: Any) -> np.random.RandomState | None:
+    """A source of random orders; None, the rows' own order, for None."""
+    return None if random_state is None else check_random_state(random_state)
+
+
+def splitter_for(cv: Any, targets: Any, random_state: Any) -> Any:
+    """A splitter: `LabelFolds` for a number, but scikit-learn's for two classes in folds.
+
+    A random_state shuffles the rows before they are cut into folds.
+    """
+    cv = 5 if cv is None else cv
+    one = targets.kind.is_binary
+    if not isinstance(cv, Real):
+        return check_cv(cv, targets.given, classifier=one)
+    number = _check_number(cv, targets.n_rows)
+    if not one or isinstance(number, float):
+        return LabelFolds(number, shuffling(random_state))
+    return StratifiedKFold(number, shuffle=random_state is not None, random_state=random_state)
+
+
+def _check_number(cv: Any, n_rows: int) -> int | float:
+    """A number of folds, or a share of the rows."""
+    whole = isinstance(cv, Integral)
+    if isinstance(cv, bool) or not (2 <= cv <= n_rows if whole else 0.0 < cv < 1.0):
+        raise ValueError(
+            "cv must be a number of folds from 2 to the number of rows, a share of rows to hold "
+            f"out above 0 and below 1, a splitter, or 'prefit'; got {cv!r} for {n_rows} rows"
+        )
+    return int(cv) if whole else float(cv)

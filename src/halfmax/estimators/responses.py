@@ -1,0 +1,144 @@
+"""Scores of any scikit-learn estimator, whichever shape it gives them.
+
+For one classifier a score for each row, for many labels rows x labels:
+
+- ``predict_proba`` of many labels is a matrix (OneVsRestClassifier, MLPClassifier, ClassifierChain)
+  or a list with a matrix of classes for each label (MultiOutputClassifier, forests, neighbours),
+  where a label of which only one class was seen has a single column;
+- ``decision_function`` is a vector or a matrix;
+- ``predict`` of a regressor is its score, as in the paper's tagger.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils.validation import _num_samples
+
+from halfmax._core import labelled
+from halfmax._core.errors import spell_out
+from halfmax.estimators.targets import Kind
+
+Array = npt.NDArray[Any]
+
+METHODS = ("predict_proba", "decision_function", "predict")
+
+
+def find_method(estimator: Any, wanted: str) -> str:
+    """The method whose answers are compared with thresholds."""
+    if estimator is None or isinstance(estimator, type):
+        raise TypeError(
+            "estimator must be a scikit-learn estimator, made as in LogisticRegression(); got "
+            f"{estimator!r:.100}"
+        )
+    if not isinstance(wanted, str) or wanted not in ("auto", *METHODS):
+        raise ValueError(
+            f"response_method must be {spell_out(('auto', *METHODS), 'or')}; got {wanted!r}"
+        )
+    if wanted == "predict" and not is_regressor(estimator):
+        raise ValueError(
+            "response_method='predict' is for regressors, whose predictions are scores; "
+            f"{_name(estimator)} is none: use 'predict_proba' or 'decision_function'"
+        )
+    offered = METHODS if is_regressor(estimator) else METHODS[:2]
+    for method in offered if wanted == "auto" else (wanted,):
+        if hasattr(estimator, method):
+            return method
+    if wanted != "auto":
+        there = [method for method in offered if hasattr(estimator, method)]
+        instead = f"; it has {spell_out(there)}" if there else ""
+        raise TypeError(f"estimator must have {wanted}; {_name(estimator)} has not{instead}")
+    raise TypeError(
+        "estimator must have predict_proba or decision_function, or be a regressor; "
+        f"{_name(estimator)} is none of these. For many labels, OneVsRestClassifier passes on "
+        "whichever its inner classifier has"
+    )
+
+
+def scores_of(estimator: Any, X: Any, method: str, kind: Kind) -> Any:
+    """Scores of the positive class, or of each label: float32 or float64, dense or CSR."""
+    answer = getattr(estimator, method)(X)
+    read = _of_positive_class if kind.is_binary else _of_labels
+    scores = labelled.open_scores(
+        read(estimator, answer, method, kind), f"{method} of {type(estimator).__name__}"
+    )
+    values = scores.values
+    if values.shape[0] != _num_samples(X):
+        raise ValueError(
+            f"{method} of {type(estimator).__name__} must give a score for each of the "
+            f"{_num_samples(X)} rows; got {values.shape[0]}"
+        )
+    return values
+
+
+def takes_many_labels(estimator: Any) -> bool:
+    """Whether the estimator says that it can be fitted on a matrix of labels."""
+    tags = get_tags(estimator)
+    named = tags.classifier_tags is not None and tags.classifier_tags.multi_label
+    return bool(named or tags.target_tags.multi_output)
+
+
+def _name(estimator: Any) -> str:
+    text = " ".join(repr(estimator).split())
+    return text if len(text) <= 60 else type(estimator).__name__
+
+
+def _of_positive_class(estimator: Any, answer: Any, method: str, kind: Kind) -> Array:
+    values = np.asarray(answer)
+    if values.ndim == 2 and values.shape[1] == 2 and method != "predict":
+        return values[:, kind.positive]
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(
+            f"{method} of {type(estimator).__name__} must give one score for each row, or one for "
+            f"each of two classes; got shape {values.shape}"
+        )
+    if method == "predict_proba":
+        return _of_one_column(values, getattr(estimator, "classes_", None), kind)
+    if method == "decision_function" and kind.positive == 0:
+        return -values
+    return values
+
+
+def _of_one_column(values: Array, classes: Any, kind: Kind) -> Array:
+    """A single column is the positive class, or the only class that was seen."""
+    assert kind.classes is not None
+    if classes is None or len(classes) != 1:
+        return values if kind.positive else 1.0 - values
+    return values if classes[0] == kind.classes[kind.positive] else 1.0 - values
+
+
+def _of_labels(estimator: Any, answer: Any, method: str, kind: Kind) -> Any:
+    if isinstance(answer, list):
+        answer = _stack(estimator, answer)
+    values: Any = answer if sparse.issparse(answer) else np.asarray(answer)
+    if values.ndim != 2 or values.shape[1] != kind.n_labels:
+        raise ValueError(
+            f"{method} of {type(estimator).__name__} must give rows x {kind.n_labels} labels; got "
+            f"shape {values.shape}"
+        )
+    return values
+
+
+def _stack(estimator: Any, answers: list[Any]) -> Array:
+    """The column of class 1 from each label's matrix of classes."""
+    classes: Any = getattr(estimator, "classes_", None)
+    known = isinstance(classes, (list, tuple)) and len(classes) == len(answers)
+    columns = []
+    for j, answer in enumerate(map(np.asarray, answers)):
+        if answer.ndim > 2 or (answer.ndim == 2 and answer.shape[1] > 2):
+            raise ValueError(
+                f"predict_proba of {type(estimator).__name__} must know two classes of each label, "
+                f"0 and 1; of label {j} it gave shape {answer.shape}"
+            )
+        if answer.ndim == 1:
+            columns.append(answer)
+        elif answer.shape[1] == 1 and known and classes[j][-1] == 0:
+            columns.append(np.zeros(len(answer)))
+        else:
+            columns.append(answer[:, -1])
+    return np.column_stack(columns)

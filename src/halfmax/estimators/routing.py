@@ -1,0 +1,61 @@
+"""Which metadata given to ``fit`` goes to whom: scikit-learn's routing, or by name without it."""
+
+import warnings
+from typing import Any
+
+from sklearn import get_config
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import Bunch
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import has_fit_parameter
+
+from halfmax._core.errors import HalfmaxWarning, spell_out
+
+
+def route_fit(owner: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Bunch:
+    """What the estimator's fit and the splitter's split are given."""
+    if isinstance(owner.cv, str):
+        if fit_params:
+            raise TypeError(
+                "with cv='prefit' there is no fit and no split to pass on keywords to; got "
+                f"{spell_out(fit_params)}"
+            )
+        return Bunch(estimator=Bunch(fit={}), splitter=Bunch(split={}))
+    if get_config()["enable_metadata_routing"]:
+        routed = process_routing(owner, "fit", sample_weight=sample_weight, **fit_params)
+        if "splitter" not in routed:
+            routed.splitter = Bunch(split={})
+        return routed
+    for_estimator = dict(fit_params)
+    groups = for_estimator.pop("groups", None)
+    if groups is not None and not hasattr(owner.cv, "split"):
+        raise ValueError(
+            "groups need a splitter that keeps them together, such as cv=GroupKFold(5); got "
+            f"cv={owner.cv!r}"
+        )
+    if sample_weight is not None:
+        if has_fit_parameter(owner.estimator, "sample_weight"):
+            for_estimator["sample_weight"] = sample_weight
+        elif not isinstance(owner.estimator, FrozenEstimator):
+            warnings.warn(
+                f"fit of {type(owner.estimator).__name__} takes no sample_weight: the weights "
+                "count in tuning the thresholds only. With scikit-learn's metadata routing "
+                "enabled, set_fit_request(sample_weight=True) on the inner estimator takes them",
+                HalfmaxWarning,
+                stacklevel=3,
+            )
+    return Bunch(
+        estimator=Bunch(fit=for_estimator),
+        splitter=Bunch(split={} if groups is None else {"groups": groups}),
+    )
+
+
+def router(owner: Any) -> MetadataRouter:
+    """What the owner does not take itself goes to its estimator, and to its splitter if any."""
+    fit = MethodMapping().add(caller="fit", callee="fit")
+    split = MethodMapping().add(caller="fit", callee="split")
+    found = MetadataRouter(owner=owner).add_self_request(owner)
+    found.add(estimator=owner.estimator, method_mapping=fit)
+    if hasattr(cv := getattr(owner, "cv", None), "split"):
+        found.add(splitter=cv, method_mapping=split)
+    return found

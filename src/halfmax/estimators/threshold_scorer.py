@@ -1,0 +1,150 @@
+"""A scikit-learn scorer that compares models at their own best thresholds."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_regressor
+from sklearn.utils.metadata_routing import UNUSED
+
+from halfmax._core import checks, labelled
+from halfmax._core.labelled import LabelledScores
+from halfmax.estimators.folds import deal_rows, shuffling
+from halfmax.estimators.responses import find_method, scores_of
+from halfmax.estimators.targets import Kind, check_rows, read_targets, width
+from halfmax.honesty import cross_fit
+from halfmax.metrics.metric import Metric, Objective, find_metric
+from halfmax.tuning import tune
+
+
+class ThresholdScorer(BaseEstimator):
+    """What `make_threshold_scorer` gives: ``scorer(estimator, X, y, sample_weight=None)``."""
+
+    __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012  # read by scikit-learn
+
+    def __init__(
+        self,
+        metric: str | Metric = "f1",
+        average: str = "macro",
+        *,
+        folds: int = 5,
+        guard: str | None = None,
+        response_method: str = "auto",
+        pos_label: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.metric = metric
+        self.average = average
+        self.folds = folds
+        self.guard = guard
+        self.response_method = response_method
+        self.pos_label = pos_label
+        self.random_state = random_state
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        return self.score(estimator, X, y, sample_weight)
+
+    def score(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The metric of a fitted estimator whose thresholds are chosen by other rows."""
+        how = self.response_method, self.pos_label
+        return self._score_unseen(scored_rows(estimator, X, y, sample_weight, *how))
+
+    def _score_unseen(self, data: LabelledScores) -> float:
+        objective, guard = Objective(find_metric(self.metric)), checks.check_guard(self.guard)
+        average = checks.check_average(self.average, one_classifier=data.is_binary)
+        tune.refuse_what_cannot_be(data.is_binary, average, True, objective, guard)
+        folds = min(checks.check_whole("folds", self.folds, 2), data.n_rows)
+        if folds < 2:
+            raise ValueError("a threshold scorer tunes on some rows and scores others; got one row")
+        shares = np.full(folds, 1.0 / folds)
+        fold_of = deal_rows(data.truth, shares, shuffling(self.random_state))
+
+        def tuned(part: LabelledScores) -> Any:
+            return tune.choose_with(part, average, True, objective, guard).thresholds
+
+        return cross_fit.score_unseen(data, fold_of, tuned, average, objective.metric)
+
+
+def scored_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, response_method: str, pos_label: Any
+) -> LabelledScores:
+    """Rows scored by a fitted estimator, with the truth about them, checked."""
+    method = find_method(estimator, response_method)
+    check_rows(X, y)
+    kind = _kind_known_to(estimator, y, pos_label)
+    truth, scores = kind.truth(y), scores_of(estimator, X, method, kind)
+    weights = labelled.check_weights(sample_weight, truth.shape[0])
+    return LabelledScores(truth, scores, weights, kind.labels, None)
+
+
+def _kind_known_to(estimator: Any, y: Any, pos_label: Any) -> Kind:
+    """Two classes are those that the estimator knows: the rows to score may hold only one."""
+    if width(y) > 1:
+        return read_targets(y, pos_label).kind
+    classes = getattr(estimator, "classes_", None)
+    if is_regressor(estimator) and np.isin(np.asarray(y), (0, 1)).all():
+        classes = np.array([0, 1])
+    if isinstance(classes, np.ndarray) and classes.shape == (2,):
+        return Kind.of_classes(classes, pos_label)
+    return read_targets(y, pos_label).kind
+
+
+def make_threshold_scorer(
+    metric: str | Metric = "f1",
+    average: str = "macro",
+    *,
+    folds: int = 5,
+    guard: str | None = None,
+    response_method: str = "auto",
+    pos_label: Any = None,
+    random_state: Any = None,
+) -> ThresholdScorer:
+    """A scorer for model selection that gives each model thresholds of its own.
+
+    ``scoring="f1"`` judges a model by its predictions at 0.5, where a model that ranks better can
+    look worse. This scorer cuts the rows it is given into folds, tunes on all but one, and predicts
+    that one: no row is judged by a threshold that it helped to choose, so a model gains nothing by
+    luck with its thresholds. For two classes, and for macro averages of F-beta or Jaccard, each hit
+    counts as much as its threshold makes of it on all rows; otherwise the predictions of all folds
+    are scored together.
+
+    Parameters
+    ----------
+    metric, average, guard
+        As `tune` takes them.
+    folds : int
+        Into how many parts the rows are cut, so that each label has its share in each part.
+    response_method, pos_label
+        As `ThresholdClassifier` takes them.
+    random_state : int, RandomState or None
+        Shuffles rows before they are cut into folds.
+
+    Returns
+    -------
+    ThresholdScorer
+        For ``scoring=`` of GridSearchCV, cross_val_score and others; called with a fitted
+        estimator, X, y and weights.
+
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> X, y = make_classification(2000, n_informative=6, weights=[0.9], class_sep=0.6,
+    ...                            random_state=0)
+    >>> model = LogisticRegression(C=0.01)
+    >>> for scoring in ("f1", make_threshold_scorer("f1")):
+    ...     print(f"{cross_val_score(model, X, y, scoring=scoring).mean():.2f}")
+    0.22
+    0.50
+    """
+    find_metric(metric)
+    checks.check_guard(guard)
+    checks.check_whole("folds", folds, 2)
+    checks.check_average(average, one_classifier=True)
+    return ThresholdScorer(
+        metric,
+        average,
+        folds=folds,
+        guard=guard,
+        response_method=response_method,
+        pos_label=pos_label,
+        random_state=random_state,
+    )

@@ -1,0 +1,1 @@
+"""Without labels: the decisions that maximise the expected metric of a batch."""

@@ -1,0 +1,253 @@
+"""Calibrated probabilities in, the decisions with the highest expected metric out."""
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from halfmax._core import checks, frames, labelled
+from halfmax._core.jit import kernel
+from halfmax._core.progress import Progress, Wanted
+from halfmax._core.threads import map_blocks, spans
+from halfmax.expected.best_count import Batches, BestCounts, Rule, best_counts
+from halfmax.expected.curve import find_ratio
+from halfmax.expected.decision import Decision
+from halfmax.metrics.metric import Metric, find_metric
+
+Array = npt.NDArray[Any]
+
+_BLOCK_CELLS = 1 << 18
+_BLOCK_STORED = 1 << 18
+_FEWEST_COLUMNS = 8  # of a matrix in rows, so that a line of the cache is not read for one of them
+_MOST_PADDING = 2
+_LONG = 512  # from here on numpy's sort, called once for each batch, is the faster one
+
+
+@kernel
+def _sort_short(data: Array, edges: Array) -> None:
+    for batch in range(edges.size - 1):
+        if edges[batch + 1] - edges[batch] < _LONG:
+            data[edges[batch] : edges[batch + 1]].sort()
+
+
+@kernel
+def _spread(data: Array, edges: Array, out: Array) -> None:
+    for batch in range(edges.size - 1):
+        for e in range(edges[batch], edges[batch + 1]):
+            out[batch, e - edges[batch]] = data[e]
+
+
+@kernel
+def _mark(batches: Array, thresholds: Array, at_threshold: Array, out: Array) -> None:
+    """1 where predicted: above the threshold, and the first of those at it."""
+    for batch in range(batches.shape[0]):
+        threshold, left = thresholds[batch], at_threshold[batch]
+        for i in range(batches.shape[1]):
+            value = batches[batch, i]
+            taken = value > threshold
+            if value == threshold and left > 0:
+                taken = True
+                left -= 1
+            out[batch, i] = taken
+
+
+@kernel
+def _mark_stored(
+    data: Array, indices: Array, edges: Array, thresholds: Array, at: Array, ends: Array, out: Array
+) -> None:
+    """The places predicted in each batch; absent ones have probability 0."""
+    for batch in range(edges.size - 1):
+        threshold, left, to, end = thresholds[batch], at[batch], ends[batch], ends[batch + 1]
+        absent = 0
+        for e in range(edges[batch], edges[batch + 1]):
+            while threshold == 0.0 and absent < indices[e] and left > 0:
+                out[to] = absent
+                to, left, absent = to + 1, left - 1, absent + 1
+            absent = indices[e] + 1
+            if data[e] > threshold or (data[e] == threshold and left > 0):
+                left -= data[e] == threshold
+                out[to] = indices[e]
+                to += 1
+        while to < end:
+            out[to] = absent
+            to, absent = to + 1, absent + 1
+
+
+def decide(
+    y_prob: Any,
+    metric: str | Metric = "f1",
+    average: str = "macro",
+    zero_division: float = 0.0,
+    min_k: Any = 0,
+    max_k: Any = None,
+    *,
+    progress: Wanted = None,
+) -> Decision:
+    """The predictions with the highest expected metric, given calibrated probabilities.
+
+    No labels are needed: the items of a batch are taken to be independent, each true with its
+    probability, and the metric of *this batch* is expected over all outcomes. Exact over all sets
+    of items, since the best set of a size holds the most probable. `decide_joint` is for items
+    that depend on each other, `tune` for scores that are no probabilities.
+
+    Parameters
+    ----------
+    y_prob : 1-D, or rows x labels
+        Probabilities; dense, scipy sparse (absent means 0) or a data frame. 1-D is one batch.
+    metric : str or Metric
+        ``"f1"``, any ``"f<beta>"`` or `FBeta`, ``"jaccard"``, ``"precision"``, ``"recall"`` or
+        ``"accuracy"``.
+    average : {"macro", "micro", "samples"}
+        What a batch is: each column, the whole matrix, or each row. To tag documents, each with
+        its own labels, it is ``"samples"``: under ``"macro"`` the documents of a label compete.
+    zero_division : float
+        What 0/0 earns, 0 to 1: predicting nothing when nothing is true has that F.
+    min_k, max_k : int, or one for each batch
+        Predict at least and at most so many items of each batch: labels of a row under
+        ``"samples"``, rows of a label under ``"macro"``. If more must be predicted than can be
+        true, items of probability 0 are, in the order in which they come.
+    progress
+        ``True`` for a line on stderr, or a function that is told ``(done, total)`` in batches.
+
+    Returns
+    -------
+    Decision
+        With ``predictions`` in the container of the input (CSR if sparse), ``thresholds``,
+        ``expected_score``, and beside them what the plug-in threshold, half of the best F1, would
+        give. Equal probabilities are predicted in the order in which they come; among equally good
+        counts, equal up to 1e-14, the smallest wins; recall takes all that can be true.
+
+    >>> d = decide([0.1, 0.7, 0.4, 0.05])
+    >>> d.predictions.tolist(), d.threshold, round(d.expected_score, 4)
+    ([0, 1, 1, 0], 0.4, 0.6184)
+    """
+    matrix = labelled.open_probabilities(y_prob, "y_prob")
+    labelled.warn_of_two_classes(matrix.values, "y_prob")
+    limits = zero_division, min_k, max_k
+    decision = decide_matrix(matrix, metric, average, *limits, progress=progress)
+    return replace(decision, predictions=labelled.as_given(decision.predictions, matrix, y_prob))
+
+
+def decide_matrix(
+    matrix: labelled.Matrix,
+    metric: str | Metric,
+    average: str,
+    zero_division: float = 0.0,
+    min_k: Any = 0,
+    max_k: Any = None,
+    *,
+    progress: Wanted = None,
+) -> Decision:
+    """`decide` for probabilities that have passed the gate; predictions are an array or a CSR."""
+    found = find_metric(metric)
+    ratio = find_ratio(found)
+    zero_division = checks.check_share_known("zero_division", zero_division)
+    one_batch = matrix.values.ndim == 1
+    average = checks.check_average(average, one_classifier=one_batch)
+    average = "binary" if one_batch else average
+    batches = _batches(matrix.values, average)
+    limits = checks.check_limits(min_k, max_k, batches.shape)
+    rule = Rule(ratio, zero_division, *limits)
+    with Progress(progress, f"decide: {batches.shape[0]:,} batches", batches.shape[0]) as told:
+        work = _decide_stored if matrix.is_sparse else _decide_dense
+        best, predictions = work(batches, rule, told)
+    predictions = predictions.T if average == "macro" else predictions
+    predictions = predictions.reshape(matrix.values.shape)
+    return Decision(
+        predictions=predictions,
+        thresholds=best.thresholds,
+        expected_score=float(best.values.mean()),
+        expected_scores=best.values,
+        counts=best.counts,
+        half_max_thresholds=best.half_thresholds,
+        half_max_counts=best.half_counts,
+        half_max_scores=best.half_values,
+        metric=found.name,
+        average=average,
+        labels=matrix.labels if average == "macro" else None,
+        _frame_library=None if matrix.native is None else frames.library(matrix.native),
+    )
+
+
+def _batches(values: Any, average: str) -> Any:
+    """The same numbers with one batch in each row."""
+    if average == "samples":
+        return values
+    turned = values.T if average == "macro" else values.reshape((1, -1))
+    return turned if isinstance(values, np.ndarray) else sparse.csr_array(turned)
+
+
+def _decide_dense(batches: Array, rule: Rule, told: Progress) -> tuple[BestCounts, Array]:
+    n_batches, n_items = batches.shape
+    predictions = np.empty(batches.shape, np.int8, order="C" if batches.flags.c_contiguous else "F")
+
+    def work(part: slice) -> tuple[BestCounts, Array]:
+        block = np.ascontiguousarray(batches[part], np.float64)
+        edges = np.arange(len(block) + 1) * n_items
+        best = best_counts(Batches(np.sort(block).ravel(), edges, n_items), _of(rule, part))
+        _mark(block, best.thresholds, best.at_threshold, predictions[part])
+        return best, predictions[part]
+
+    step = max(_FEWEST_COLUMNS, _BLOCK_CELLS // n_items)
+    best, _ = _run(work, spans(n_batches, step), told)
+    return best, predictions
+
+
+def _decide_stored(batches: Any, rule: Rule, told: Progress) -> tuple[BestCounts, Any]:
+    n_batches, n_items = batches.shape
+
+    def work(part: slice) -> tuple[BestCounts, Array]:
+        edges = batches.indptr[part.start : part.stop + 1]
+        stored = slice(edges[0], edges[-1])
+        data, indices = batches.data[stored], batches.indices[stored]
+        edges = edges - edges[0]
+        best = best_counts(Batches(*_sorted(data, edges), n_items), _of(rule, part))
+        ends = np.append(0, np.cumsum(best.counts))
+        places = np.empty(ends[-1], indices.dtype)
+        limits = best.thresholds, best.at_threshold
+        _mark_stored(data, indices, edges, *limits, ends, places)
+        return best, places
+
+    step = max(1, _BLOCK_STORED * n_batches // max(1, batches.nnz))
+    best, places = _run(work, spans(n_batches, step), told)
+    indices = np.concatenate(places)
+    ends = np.append(0, np.cumsum(best.counts)).astype(batches.indptr.dtype)
+    ones = np.ones(len(indices), np.int8)
+    return best, sparse.csr_array((ones, indices, ends), shape=batches.shape)
+
+
+def _run(
+    work: Callable[[slice], tuple[BestCounts, Array]], parts: list[slice], told: Progress
+) -> tuple[BestCounts, list[Array]]:
+    """All parts, on all cores; an interruption waits for those that run and drops the rest."""
+    best, others = [], []
+    with closing(map_blocks(work, parts)) as results:
+        for one, other in results:
+            best.append(one)
+            others.append(other)
+            told.advance(len(one.counts))
+    return BestCounts(*map(np.concatenate, zip(*best, strict=True))), others
+
+
+def _of(rule: Rule, part: slice) -> Rule:
+    return rule._replace(min_k=rule.min_k[part], max_k=rule.max_k[part])
+
+
+def _sorted(data: Array, edges: Array) -> tuple[Array, Array]:
+    """A copy with each batch sorted, and the edges between them."""
+    lengths = np.diff(edges)
+    longest = lengths.max()
+    if longest * len(lengths) <= _MOST_PADDING * len(data):  # numpy sorts rows of a matrix fastest
+        padded = np.zeros((len(lengths), longest))
+        _spread(data, edges, padded)
+        padded.sort(axis=1)
+        return padded.ravel(), np.arange(len(lengths) + 1) * longest
+    rising = data.astype(np.float64)
+    _sort_short(rising, edges)
+    for batch in np.flatnonzero(lengths >= _LONG):
+        rising[edges[batch] : edges[batch + 1]].sort()
+    return rising, edges

@@ -1,0 +1,256 @@
+"""Items that depend on each other: the general F-maximiser.
+
+When k items are predicted, item i adds
+
+    gain[i, k]  =  sum over s of  q[i, s-1] * (1 + b2) / (k + b2 s)
+
+to the expected F, so the best k items are those with the k largest gains. As ``1 / (k + b2 s)`` is
+a short sum of products ``exp(-k t) * exp(-b2 s t)``, all gains need no matrix product of three long
+sides.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core import checks
+from halfmax._core.jit import summing_kernel
+from halfmax._core.progress import Progress, Wanted
+from halfmax._core.reciprocal import exponential_sum
+from halfmax._core.threads import spans
+from halfmax.expected.curve import (
+    KIND_ACCURACY,
+    KIND_F,
+    KIND_JACCARD,
+    KIND_PRECISION,
+    KIND_RECALL,
+    Ratio,
+    find_ratio,
+)
+from halfmax.expected.joint import Joint, open_joint
+from halfmax.metrics.metric import Metric, find_metric
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+
+_TIE = 1e-12  # relative; sums of this length are rounded by less
+_BLOCK_CELLS = 1 << 21
+_LONG = 1024  # from here on finding the largest of a row is faster than sorting it, call by call
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointDecision:
+    """Predictions that maximise the expected metric of each instance.
+
+    Attributes
+    ----------
+    predictions : ndarray of int8, (items,) or (instances, items)
+    expected_score : float
+        The mean of `expected_scores`.
+    expected_scores, counts : ndarray, one for each instance
+        The expected metric, and how many items are predicted.
+    metric : str
+        What was maximised.
+    """
+
+    predictions: npt.NDArray[np.int8]
+    expected_score: float
+    expected_scores: Floats
+    counts: npt.NDArray[np.int64]
+    metric: str
+
+    def __repr__(self) -> str:
+        instances, n_items = len(self.counts), self.predictions.shape[-1]
+        what = f"{instances:,} instances" if instances > 1 else "one instance"
+        return (
+            f"JointDecision for {what} of {n_items:,} items: expected {self.metric} = "
+            f"{self.expected_score:.4f}, predicted {self.counts.mean():.4g}"
+        )
+
+
+@summing_kernel
+def _sum_tails(gains: Array, first: int, out: Array) -> None:
+    """For each instance the sum of the last k gains, at k = first, first + 1, ..."""
+    for b in range(gains.shape[0]):
+        for row in range(gains.shape[1]):
+            for i in range(gains.shape[2] - first - row, gains.shape[2]):
+                out[b, row] += gains[b, row, i]
+
+
+@summing_kernel
+def _weigh(q: Array, weights: Array) -> Array:
+    """Weighted sums of the rows, each in the same order, so that equal items stay equal."""
+    sums = np.zeros(q.shape[0])
+    for i in range(q.shape[0]):
+        for s in range(q.shape[1]):
+            sums[i] += q[i, s] * weights[s]
+    return sums
+
+
+def decide_joint(
+    q: Any,
+    p_empty: Any = None,
+    metric: str | Metric = "f1",
+    zero_division: float = 0.0,
+    min_k: int = 0,
+    max_k: int | None = None,
+    *,
+    progress: Wanted = None,
+) -> JointDecision:
+    """The predictions with the highest expected metric for items that depend on each other.
+
+    Exact over all sets of items, whatever the dependence.
+
+    Parameters
+    ----------
+    q : items x sizes, or instances x items x sizes
+        ``q[i, s-1]`` is the probability that item i is true and exactly s items are; sizes that
+        cannot occur may be left off at the end. `joint_from_samples` estimates it, and its answer
+        may be given whole.
+    p_empty : float, or one for each instance, optional
+        The probability that no item is true, to be checked against q, which implies it.
+    metric : str or Metric
+        Any ``"f<beta>"`` or `FBeta`, ``"precision"``, ``"recall"`` or ``"accuracy"``.
+    zero_division : float
+        What 0/0 earns, 0 to 1: predicting nothing when nothing is true has that F.
+    min_k, max_k : int
+        Predict at least and at most so many items.
+    progress
+        ``True`` for a line on stderr, or a function that is told ``(done, total)`` in instances.
+
+    Examples
+    --------
+    Two labels that come together half of the time, and a third that comes instead of them:
+
+    >>> from halfmax import joint_from_samples
+    >>> q, p_empty = joint_from_samples([[1, 1, 0], [0, 0, 1]])
+    >>> q.tolist()
+    [[0.0, 0.5, 0.0], [0.0, 0.5, 0.0], [0.5, 0.0, 0.0]]
+    >>> d = decide_joint(q, p_empty)
+    >>> d
+    JointDecision for one instance of 3 items: expected f1 = 0.6500, predicted 3
+    >>> d.predictions.tolist()
+    [1, 1, 1]
+    """
+    found = find_metric(metric)
+    ratio = _find_linear(found)
+    zero_division = checks.check_share_known("zero_division", zero_division)
+    joint, one = open_joint(q, p_empty)
+    n_instances, n_items, _ = joint.q.shape
+    for name, limit in (("min_k", min_k), ("max_k", max_k)):
+        if isinstance(limit, (list, tuple, np.ndarray)) and np.ndim(limit):
+            raise ValueError(f"{name} must be one number, for all instances; got {limit!r}")
+    fewest, most = (int(limit[0]) for limit in checks.check_limits(min_k, max_k, (1, n_items)))
+    maximise = _maximise_f if ratio.kind == KIND_F else _maximise_sum
+    predictions, scores = np.empty((n_instances, n_items), np.int8), np.empty(n_instances)
+    with Progress(progress, f"decide_joint: {n_instances:,} instances", n_instances) as told:
+        for part in spans(n_instances, max(1, _BLOCK_CELLS // (n_items * n_items))):
+            block = Joint(joint.q[part], joint.p_empty[part])
+            predictions[part], scores[part] = maximise(block, ratio, zero_division, fewest, most)
+            told.advance(len(block.q))
+    return JointDecision(
+        predictions=predictions[0] if one else predictions,
+        expected_score=float(scores.mean()),
+        expected_scores=scores,
+        counts=predictions.sum(axis=1, dtype=np.int64),
+        metric=found.name,
+    )
+
+
+def _find_linear(metric: Metric) -> Ratio:
+    ratio = find_ratio(metric)
+    if ratio.kind == KIND_JACCARD:
+        raise ValueError(
+            "metric 'jaccard' of dependent items asks for more than q holds, the number of hits "
+            "together with the size; use any 'f<beta>', 'precision', 'recall' or 'accuracy'"
+        )
+    return ratio
+
+
+def _maximise_f(
+    joint: Joint, ratio: Ratio, zero_division: float, fewest: int, most: int
+) -> tuple[Array, Floats]:
+    """Predictions and what is expected of them."""
+    sums = _expected_by_count(joint.q, ratio, max(fewest, 1), most)
+    scores, sizes = zero_division * joint.p_empty, np.arange(1, joint.q.shape[2] + 1)
+    predictions = np.zeros(joint.q.shape[:2], np.int8)
+    for b, k in enumerate(_smallest_best(scores, sums, fewest)):
+        if k:
+            gains = _weigh(joint.q[b], ratio.scale / (k + ratio.b2 * sizes))
+            best = np.argsort(-gains, kind="stable")[:k]
+            predictions[b, best] = 1
+            scores[b] = gains[best].sum()
+    return predictions, scores
+
+
+def _maximise_sum(
+    joint: Joint, ratio: Ratio, zero_division: float, fewest: int, most: int
+) -> tuple[Array, Floats]:
+    """The same for metrics whose gains do not depend on how many items are predicted."""
+    n_items, likely = joint.q.shape[1], joint.q.sum(axis=2)
+    none = always = zero_division * joint.p_empty
+    if ratio.kind == KIND_RECALL:
+        gains = (joint.q / np.arange(1, joint.q.shape[2] + 1)).sum(axis=2)
+    elif ratio.kind == KIND_PRECISION:
+        gains, none, always = likely, np.full(len(likely), zero_division), np.zeros(len(likely))
+    else:
+        gains, none, always = 2.0 * likely - 1.0, np.zeros(len(likely)), np.zeros(len(likely))
+    order = np.argsort(-gains, axis=1, kind="stable")
+    sums = np.take_along_axis(gains, order, axis=1).cumsum(axis=1)
+    if ratio.kind == KIND_PRECISION:
+        sums /= np.arange(1, n_items + 1)
+    sums += always[:, None]
+    counts = _smallest_best(none, sums[:, max(fewest, 1) - 1 : most], fewest)
+    rank = np.argsort(order, axis=1)
+    predictions = (rank < counts[:, None]).astype(np.int8)
+    if ratio.kind == KIND_ACCURACY:
+        return predictions, np.where(predictions, likely, 1.0 - likely).mean(axis=1)
+    worth = np.column_stack([none, sums])
+    return predictions, np.take_along_axis(worth, counts[:, None], axis=1)[:, 0]
+
+
+def _smallest_best(none: Array, sums: Array, fewest: int) -> Array:
+    """The smallest of the best counts, given what nothing and what each count is worth."""
+    if fewest == 0:
+        sums = np.column_stack([none, sums])
+    best = sums.max(axis=1, keepdims=True)
+    equal: Array = sums >= best - _TIE * np.abs(best)
+    return np.asarray(equal.argmax(axis=1) + fewest)
+
+
+def _expected_by_count(q: Floats, ratio: Ratio, first: int, last: int) -> Floats:
+    """The expected F of the best k items, for each instance and each k from first to last."""
+    counts, sizes = np.arange(first, last + 1), np.arange(1, q.shape[2] + 1)
+    sums = np.zeros((len(q), len(counts)))
+    if not len(counts):
+        return sums
+    times, weights = exponential_sum(first + ratio.b2, last + ratio.b2 * len(sizes))
+    if len(times) * (len(sizes) + len(counts)) < len(sizes) * len(counts):
+        q = q @ np.exp(np.outer(-ratio.b2 * sizes, times))
+
+        def of_counts(some: Array) -> Floats:
+            return np.asarray(ratio.scale * weights * np.exp(np.outer(-some, times)))
+
+    else:
+
+        def of_counts(some: Array) -> Floats:
+            return ratio.scale / np.add.outer(some, ratio.b2 * sizes)
+
+    by_size = q.transpose(0, 2, 1)
+    for part in spans(len(counts), max(1, _BLOCK_CELLS // (len(q) * q.shape[1]))):
+        gains = np.matmul(of_counts(counts[part]), by_size)
+        _put_largest_last(gains, first + part.start)
+        _sum_tails(gains, first + part.start, sums[:, part])
+    return sums
+
+
+def _put_largest_last(gains: Floats, first: int) -> None:
+    """Move the k largest gains of each instance to the end, at k = first, first + 1, ..."""
+    n_items = gains.shape[2]
+    if n_items < _LONG:
+        gains.sort(axis=2)
+        return
+    for row in range(min(gains.shape[1], n_items - first)):
+        gains[:, row].partition(n_items - first - row, axis=1)

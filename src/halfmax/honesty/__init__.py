@@ -1,0 +1,1 @@
+"""What new data will show: assess, diagnose, the winner's curse."""

@@ -1,0 +1,212 @@
+"""The result of diagnosing: what is wrong with which label, the most harmful first."""
+
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from html import escape
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.checks import Labels
+from halfmax._core.result import Shown
+from halfmax._core.table import Table
+
+Array = npt.NDArray[Any]
+
+# Each finding: what it means, and what to do. Sentences of one label are made in `Diagnosis`.
+FINDINGS = {
+    "uninformative": "not shown to do better than predicting everyone; improve or drop it, or "
+    "guard='never'",
+    "flooding": "predicted for more than 5 % of rows and more than 10 times its base rate; "
+    "guard='auto'",
+    "too few positives": "fewer rows than 1/b^2 at base rate b, so luck decides; guard='auto'",
+    "unstable threshold": "one end of its interval predicts 3 times the rows of the other; "
+    "more data, or guard='auto'",
+    "miscalibrated": "calibrated probabilities would have another threshold; calibrate before you "
+    "use decide",
+}
+_SHORT = {"too few positives": "few", "unstable threshold": "unstable"}  # in a terminal's table
+_LONGEST_NAME, _SHOWN = 40, 30
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis(Shown):
+    """What is wrong with each label, sorted by how much it hurts.
+
+    Labels that flood come first, by the rows that they flood, then the others by how much of their
+    tuned score new data will not show.
+
+    Attributes
+    ----------
+    labels : tuple
+        Names, or places of the columns where there are no names, the most harmful first; all the
+        arrays are in this order.
+    findings : tuple of tuples of str
+        For each label any of ``"uninformative"``, ``"flooding"``, ``"too few positives"``,
+        ``"unstable threshold"`` and ``"miscalibrated"``.
+    support, base_rate, thresholds, predicted : ndarray
+        Of the data given, at the tuned threshold.
+    threshold_interval : (ndarray, ndarray)
+        Where the best threshold lies.
+    scores, expected_scores : ndarray
+        On the data given, and what new data will show.
+    everyone : ndarray
+        The score of predicting everyone, 2b/(1+b) for F1.
+    half_max : ndarray
+        The threshold that calibrated probabilities would have: half of the score for F1.
+    probabilities : bool
+        Whether the scores may be probabilities; if not, calibration is not judged.
+    n_rows : int
+    metric : str
+    """
+
+    labels: Labels
+    findings: tuple[tuple[str, ...], ...]
+    support: Array
+    base_rate: Array
+    thresholds: Array
+    threshold_interval: tuple[Array, Array]
+    scores: Array
+    expected_scores: Array
+    everyone: Array
+    half_max: Array
+    predicted: Array
+    probabilities: bool
+    n_rows: int
+    metric: str
+    _frame_library: Any = field(default=None)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many labels have each finding."""
+        found = Counter(chain.from_iterable(self.findings))
+        return {name: found[name] for name in FINDINGS}
+
+    def labels_with(self, finding: str) -> list[Hashable]:
+        """The labels that have a finding."""
+        if finding not in FINDINGS:
+            raise ValueError(f"finding must be one of {tuple(FINDINGS)}; got {finding!r}")
+        return [
+            label
+            for label, names in zip(self.labels, self.findings, strict=True)
+            if finding in names
+        ]
+
+    def explain(self, label: Hashable) -> str:
+        """The findings of one label, in sentences with its numbers."""
+        if label not in self.labels:
+            raise KeyError(f"no label {label!r} among {len(self.labels):,}")
+        j = self.labels.index(label)
+        head = (
+            f"{label}: {self.support[j]:,} positive of {self.n_rows:,} rows; {self.metric} "
+            f"{self.scores[j]:.3f} here, {self.expected_scores[j]:.3f} expected on new data."
+        )
+        lines = [f"- {name}: {self._why(name, j)}." for name in self.findings[j]]
+        return "\n".join([head, *(lines or ["- nothing to report."])])
+
+    def _why(self, finding: str, j: int) -> str:
+        low, high = (end[j] for end in self.threshold_interval)
+        rows = f"predicted for {self.predicted[j]:,} of {self.n_rows:,} rows"
+        return {
+            "uninformative": f"{self.scores[j]:.3f} is not shown to be more than luck; predicting "
+            f"everyone gives {self.everyone[j]:.3f}",
+            "flooding": f"{rows}, {self.predicted[j] / max(self.support[j], 1):.0f} times its "
+            "positives",
+            "too few positives": f"{self.support[j]:,}; to tell skill from luck takes about "
+            f"{np.ceil(np.sqrt(self.n_rows)):,.0f}, the square root of {self.n_rows:,} rows",
+            "unstable threshold": f"{self.thresholds[j]:.4g} could as well be anything from "
+            f"{low:.4g} to {'predicting nobody' if high == np.inf else f'{high:.4g}'}",
+            "miscalibrated": f"calibrated probabilities would have the threshold "
+            f"{self.half_max[j]:.4g}; the best one here is {self.thresholds[j]:.4g}, between "
+            f"{low:.4g} and {high:.4g}",
+        }[finding]
+
+    def table(self) -> Any:
+        """Per label, the most harmful first.
+
+        Columns: label, support, base_rate, threshold, low, high, score, expected, everyone,
+        predicted (the share of rows), findings. A frame of the library that the data came in, or a
+        `Table` of plain columns.
+        """
+        return super().table()
+
+    def __repr__(self) -> str:
+        more = len(self.labels) - _SHOWN
+        rest = f"... and {more:,} more label{'s' * (more > 1)}\n" if more > 0 else ""
+        hint = "table() has every column, explain(label) tells of one label in sentences"
+        return f"{self._summary()}\n{self._narrow_table()}\n{rest}{hint}"
+
+    def _narrow_table(self) -> Table:
+        """What fits into a terminal: the first labels, and of each a line."""
+        first = slice(_SHOWN)
+        columns = {
+            "support": self.support,
+            "base_rate": self.base_rate,
+            "predicted": self.predicted / self.n_rows,
+            "threshold": self.thresholds,
+            "score": self.scores,
+            "expected": self.expected_scores,
+        }
+        table = Table({"label": [_clipped(str(label)) for label in self.labels[first]]})
+        table.update((name, _three_digits(values[first])) for name, values in columns.items())
+        table["findings"] = [
+            ", ".join(_SHORT.get(name, name) for name in names) for names in self.findings[first]
+        ]
+        return table
+
+    def _summary(self) -> str:
+        found = [f"{count:>8,}  {name}: {FINDINGS[name]}" for name, count in self._found()]
+        return "\n".join([self._headline(), *found, *self._caveats()]) + "\n"
+
+    def _summary_html(self) -> str:
+        found = "".join(
+            f"<li>{count:,} <b>{name}</b>: {escape(FINDINGS[name])}</li>"
+            for name, count in self._found()
+        )
+        rest = "".join(f"<p>{escape(line)}</p>" for line in self._caveats())
+        return f"<p>{escape(self._headline())}</p>{f'<ul>{found}</ul>' if found else ''}{rest}"
+
+    def _headline(self) -> str:
+        size = len(self.labels)
+        sick = sum(1 for names in self.findings if names)
+        what = "1 label" if size == 1 else f"{size:,} labels"
+        rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
+        return f"Diagnosis of {what} on {rows}: {sick:,} with findings"
+
+    def _found(self) -> list[tuple[str, int]]:
+        return [(name, count) for name, count in self.counts.items() if count]
+
+    def _caveats(self) -> list[str]:
+        if self.probabilities:
+            return []
+        return ["Scores are not probabilities (0 to 1), so calibration is not judged."]
+
+    def _plain_table(self) -> Table:
+        return Table(
+            {
+                "label": list(self.labels),
+                "support": self.support,
+                "base_rate": self.base_rate,
+                "threshold": self.thresholds,
+                "low": self.threshold_interval[0],
+                "high": self.threshold_interval[1],
+                "score": self.scores,
+                "expected": self.expected_scores,
+                "everyone": self.everyone,
+                "predicted": self.predicted / self.n_rows,
+                "findings": [", ".join(names) for names in self.findings],
+            }
+        )
+
+
+def _clipped(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
+
+
+def _three_digits(values: Array) -> Array:
+    if values.dtype.kind != "f":
+        return values
+    return np.array([float(f"{value:.3g}") for value in values])

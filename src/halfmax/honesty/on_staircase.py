@@ -1,0 +1,274 @@
+"""Labels that are tuned apart, assessed on their staircases: one classifier, macro, micro.
+
+Labels with few positives are judged by leaving each positive out. Where there are many, that is
+right on average but varies much, and the bootstrap is better: tune on each replicate, and see by
+how much the score there is above the score of the same threshold on the data. A replicate is tuned
+on the noise of the data and on its own, of which only the latter is seen. The best of a smooth
+curve with noise of variance v is too high by a multiple of ``v ** (2/3)``, so twice the noise gives
+``2 ** (2/3)`` of the optimism, half of it seen: what is seen is multiplied by ``2 ** (1/3)``.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse, special
+
+from halfmax._core import predict
+from halfmax._core.checks import Guard
+from halfmax._core.labelled import LabelledScores
+from halfmax.honesty import intervals
+from halfmax.honesty.assessment import Case, Judgement
+from halfmax.honesty.intervals import Counts
+from halfmax.honesty.redraw import Redrawn, redraw
+from halfmax.honesty.weighted_rows import Units
+from halfmax.metrics.metric import LinearFractional, Objective
+from halfmax.metrics.score import label_counts, mean_of_known
+from halfmax.staircase import leave_one_out
+from halfmax.staircase.staircase import Staircase
+from halfmax.tuning.exact import choose, micro
+from halfmax.tuning.exact.micro import Worth
+
+Array = npt.NDArray[Any]
+
+UNSEEN = 2.0 ** (1.0 / 3.0)
+UNSURE = 1.0 / 3.0  # of the optimism: about its standard error in simulations
+_LEFT = 0.15  # of the optimism: what may be left in all labels alike
+
+
+class _Counted(NamedTuple):
+    """A case whose rows are counted, each by what it is worth."""
+
+    case: Case
+    units: Units
+    stairs: Staircase
+    counts: Counts  # of the tuned thresholds
+    objective: Objective  # of such counts
+    uneven: leave_one_out.Uneven | None  # what single rows are worth, if not one each
+
+    @classmethod
+    def of(cls, case: Case) -> "_Counted":
+        units = Units.of(case.data)
+        stairs = units.stairs(case.stairs or Staircase.of_checked(case.data))
+        counts: Counts = case.counts
+        if case.data.weights is not None:
+            counts = units.rows(*choose.count_at(case.data, case.tuned.thresholds).counts)
+        objective, uneven = units.objective(case.objective), units.uneven(case.data, stairs.grid)
+        return cls(case, units, stairs, counts, objective, uneven)
+
+    @property
+    def is_binary(self) -> bool:
+        return self.case.data.is_binary
+
+    def predictions(self) -> tuple[Any, Any]:
+        """Truth and predictions as matrices of ones."""
+        data = self.case.data
+        truth, found = data.truth, predict.predict(data.scores, self.case.tuned.thresholds)
+        if self.is_binary:
+            truth, found = truth[:, None], found[:, None]
+        return sparse.csr_array(truth), sparse.csr_array(found, dtype=np.float64)
+
+    def row_sums(self, counts: Counts) -> Array:
+        """What each row adds to a score of these counts, of each label or of all."""
+        slopes = self.units.slopes(intervals.influence(self.objective, counts))
+        rows = intervals.row_sums(*self.predictions(), slopes)
+        weights = self.case.data.weights
+        return rows if weights is None else weights * rows
+
+    def plain(self) -> tuple[Array, Array]:
+        """The positives and predicted of each label, every row counted once."""
+        if self.uneven is None:
+            return self.stairs.positives, self.counts[1]
+        data = self.case.data._replace(weights=None)
+        predicted = choose.count_at(data, self.case.tuned.thresholds).predicted
+        return self.uneven.stairs.positives, predicted
+
+    def more_variance(self) -> Array:
+        """How much more each label's score varies than rows of equal weight would let it."""
+        weights = self.case.data.weights
+        if weights is None:
+            return np.ones(self.stairs.n_labels)
+        heaviest = weights.max()
+        light = Units(*(unit / heaviest for unit in self.units))
+        squares = light.squares(*label_counts(*self.predictions(), (weights / heaviest) ** 2))
+        return intervals.uneven(self.objective, self.counts, squares)
+
+
+def can_judge(
+    data: LabelledScores,
+    average: str,
+    per_label: bool,
+    objective: Objective,
+    guard: Guard | None,
+) -> bool:
+    """Whether labels choose apart, also in pooled counts, where one cut is common to all.
+
+    Guards and floors choose by more than the counts of a label's steps.
+    """
+    if guard is not None or objective.floors:
+        return False
+    if data.is_binary:
+        return True
+    if not per_label or average == "samples":
+        return False
+    metric = objective.metric
+    return average == "macro" or (
+        isinstance(metric, LinearFractional)
+        and any(weight for part in metric.parts for weight in part[2:])
+    )
+
+
+def judge(case: Case) -> Judgement:
+    """Assess thresholds of labels that are tuned apart."""
+    case = case.without_idle_rows()
+    counted = _Counted.of(case)
+    if case.average == "micro" and not case.data.is_binary:
+        return _judge_pooled(counted)
+    stairs, objective, tuned = counted.stairs, counted.objective, case.tuned.label_scores
+    found = redraw(case, stairs, objective)
+    few = leave_one_out.PLENTY + 1
+    left = leave_one_out.of_each_label(stairs, objective, few, uneven=counted.uneven)
+    expected, unsure = _expected_of_labels(counted, found, left.expected)
+    of_label = np.minimum(expected, tuned)
+    counts = intervals.with_score(objective, counted.counts, of_label)
+    bounded = intervals.is_bounded(tuned, of_label)
+    uneven = counted.more_variance()
+    bars = intervals.estimate_from_counts(objective, counts, of_label, bounded)
+    bars = bars._replace(error=bars.error * np.sqrt(uneven)).less_sure_by(unsure)
+    whole = bars
+    if not counted.is_binary:
+        apart = uneven * intervals.variance(objective, counts) + unsure**2
+        part = leave_one_out.part_of_bootstrap(stairs.positives)
+        variances = part * apart + np.where(part < 1.0, (1.0 - part) * left.squares, 0.0)
+        common = _LEFT / UNSURE * mean_of_known(unsure)
+        whole = _mean_of_labels(counted, expected, variances, uneven, bounded)
+        whole = whole.less_sure_by(np.asarray(common))
+    away = _deviations(counted, found.replicates, bounded)
+    reached = min(mean_of_known(expected), case.tuned.score)
+    return Judgement(reached, whole, away, of_label, bars, found.low, found.high)
+
+
+def _expected_of_labels(counted: _Counted, found: Redrawn, left_out: Array) -> tuple[Array, Array]:
+    """The expected score of each label, and how unsure its optimism is."""
+    positives, alone = counted.stairs.positives, counted.is_binary
+    optimism = UNSEEN * found.optimism
+    judged = counted.case.tuned.label_scores - optimism
+    expected = leave_one_out.mixed(positives, judged, left_out, alone)
+    if not alone:
+        plain = counted.plain()
+        expected = leave_one_out.with_empty_labels(counted.objective, *plain, expected)
+    part = leave_one_out.part_of_bootstrap(positives)
+    return expected, part * UNSURE * np.maximum(optimism, 0.0)
+
+
+def _judge_pooled(counted: _Counted) -> Judgement:
+    """Pooled counts are sums over labels, each of which loses hits or predictions of its own."""
+    case, objective = counted.case, counted.objective
+    worth, per_hit = _pooled_worth(case)
+    found = redraw(case, counted.stairs, worth)
+    counts, lost = _pooled_counts(counted, worth, UNSEEN * found.optimism / per_hit)
+    of_label = objective(*counts)
+    bounded = intervals.is_bounded(case.tuned.label_scores, of_label)
+    bars = intervals.estimate_from_counts(objective, counts, of_label, bounded)
+    bars = bars._replace(error=bars.error * np.sqrt(counted.more_variance()))
+    bars = bars.less_sure_by(UNSURE * lost * _per_hit(objective, counts))
+    pooled = tuple(part.sum() for part in counts)
+    expected = min(float(objective(*pooled)), case.tuned.score)
+    whole = intervals.estimate_from_counts(objective, pooled, np.asarray(expected), bounded)
+    together = _together(counted.row_sums(pooled), intervals.variance(objective, pooled))
+    whole = whole._replace(error=whole.error * np.sqrt(together))
+    unsure = np.hypot(UNSURE * np.sqrt((lost**2).sum()), _LEFT * lost.sum())
+    whole = whole.less_sure_by(unsure * _per_hit(objective, pooled))
+    away = _deviations(counted, found.replicates, bounded)
+    return Judgement(expected, whole, away, of_label, bars, found.low, found.high)
+
+
+def _per_hit(objective: Objective, counts: Counts) -> Array:
+    """What a score loses when a hit is missed instead."""
+    slopes = intervals.influence(objective, counts)
+    return np.asarray(slopes.hit - slopes.missed)
+
+
+def _pooled_counts(counted: _Counted, worth: Worth, lost: Array) -> tuple[Counts, Array]:
+    """What labels count on new data, and the hits of it that the bootstrap says they lose.
+
+    Labels with few positives are judged by leaving out each positive and each negative.
+    """
+    stairs, part = counted.stairs, leave_one_out.part_of_bootstrap(counted.stairs.positives)
+    tp, predicted, *_ = counted.counts
+    lost = np.clip(lost, 0.0, tp)
+    hits = _hits_kept(counted, worth)
+    chosen = leave_one_out.chosen_without_negative(stairs, worth)
+    false = _kept(stairs, chosen, stairs.predicted - stairs.true_positives)
+    hits = part * (tp - lost) + (1.0 - part) * hits
+    false = part * (predicted - tp) + (1.0 - part) * false
+    return (hits, hits + false, stairs.positives, stairs.total), part * lost
+
+
+def _hits_kept(counted: _Counted, worth: Worth) -> Array:
+    """Of each label, how many of the positives that were left out are predicted."""
+    stairs, rows = counted.stairs, counted.uneven
+    if rows is None:
+        chosen = leave_one_out.chosen_without_positive(stairs, worth)
+        return _kept(stairs, chosen, stairs.true_positives)
+    rows = rows.of_labels(leave_one_out.part_of_bootstrap(stairs.positives) < 1.0)
+    hit = leave_one_out.chosen_without_each(stairs, worth, rows) >= rows.step
+    return np.bincount(stairs.grid.columns[rows.step], rows.size * hit, stairs.n_labels)
+
+
+def _kept(stairs: Staircase, chosen: Array, counts: Array) -> Array:
+    """Of each label, how many of those that were left out are predicted."""
+    kept = stairs.rises(counts) * (chosen >= np.arange(len(chosen)))
+    return np.bincount(stairs.grid.columns, kept, stairs.n_labels)
+
+
+def _pooled_worth(case: Case) -> tuple[Worth, float]:
+    """What a label's step is worth beside the pooled score, and a hit of it; nobody is worth 0."""
+    metric = micro.require_ratio(case.objective.metric)
+    tp, predicted, positives, total = (part.sum().item() for part in case.counts)
+    if micro.pooled_parts((tp, predicted, positives, total), metric)[1] < 0:
+        metric = metric.negated()
+    (hit_n, predicted_n), (hit_d, predicted_d) = map(micro.slopes, metric.parts)
+    reached = 0.0 if np.isnan(case.tuned.score) else case.tuned.score
+    per_hit, per_prediction = hit_n - reached * hit_d, predicted_n - reached * predicted_d
+
+    def worth(tp: Any, predicted: Any, positives: Any, _: Any) -> Array:
+        value = per_hit * np.asarray(tp) + per_prediction * np.asarray(predicted)
+        return np.broadcast_to(value, np.shape(positives))
+
+    gained = per_hit + per_prediction
+    return worth, gained if gained > 0 else np.inf
+
+
+def _mean_of_labels(
+    counted: _Counted, expected: Array, variances: Array, uneven: Array, bounded: bool
+) -> intervals.Estimate:
+    """The mean over labels; labels of the same rows vary together, by a measured factor."""
+    known = ~np.isnan(expected)
+    if not known.any():
+        return intervals.estimate(np.nan, 0.0, bounded)
+    apart = uneven * intervals.variance(counted.objective, counted.counts)
+    spread = variances[known].sum() * _together(counted.row_sums(counted.counts), apart)
+    if spread == 0 and counted.counts[1].any():
+        highest = counted.case.tuned.label_scores[known].max()
+        spread = 0.5 * highest**2  # half a hit, where none was seen
+    return intervals.estimate(mean_of_known(expected), spread / known.sum() ** 2, bounded)
+
+
+def _together(rows: Array, apart: Array) -> float:
+    """How much more a score varies because its labels share rows; at least 1."""
+    whole = float(np.sum(apart))
+    return max(1.0, float((rows**2).sum()) / whole) if whole > 0 else 1.0
+
+
+def _deviations(counted: _Counted, replicates: Array, bounded: bool) -> Array:
+    """Standardised deviations, as many replicates have them, or else as the normal law has them."""
+    positives = counted.stairs.positives
+    if counted.is_binary and positives[0] >= leave_one_out.MANY and replicates.size:
+        least = 0.5 / (positives[0] + 1.0)
+        drawn, on_data = np.clip(replicates, least, 1.0 - least) if bounded else replicates
+        away = special.logit(drawn) - special.logit(on_data) if bounded else drawn - on_data
+        if away.std() > 0:
+            return np.asarray((away - away.mean()) / away.std())
+    size = counted.case.n_resamples
+    return np.asarray(special.ndtri((np.arange(size) + 0.5) / size))

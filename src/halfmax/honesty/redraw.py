@@ -1,0 +1,135 @@
+"""All labels drawn again on their staircases: how much each replicate flatters, and its thresholds.
+
+Random numbers belong to what a label holds, not to its place: labels are drawn in the order of
+their staircases, and labels with equal staircases share their draws. So neither the order of the
+columns nor that of the rows changes an answer. Draws that labels share do not bias their mean.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.progress import Progress
+from halfmax._core.threads import map_blocks, spans
+from halfmax.honesty.assessment import Case
+from halfmax.staircase.bootstrap import FIRST_BLOCKS, Replicates, Steps, resample, without_nan
+from halfmax.staircase.staircase import Staircase
+from halfmax.tuning.exact import micro
+from halfmax.tuning.exact.micro import Worth
+
+Array = npt.NDArray[Any]
+
+_BLOCKS_AT_ONCE, _RUNS_AT_ONCE = 1 << 8, 250  # part of what a seed means
+_DIGITS = 6  # of counts: sums of weights are rounded, in an order that rows have
+
+
+class Redrawn(NamedTuple):
+    """Of each label: ends of its threshold's interval, and how much replicates flatter."""
+
+    low: Array
+    high: Array
+    optimism: Array
+    replicates: Array  # worth in each replicate beside worth on the data; of one classifier only
+
+
+def redraw(case: Case, stairs: Staircase, worth_of: Worth) -> Redrawn:
+    """Draw all labels again, a group of them at a time, and keep quantiles and means."""
+    labels, same_as = different_labels(stairs)
+    on_data, nobody = _worth_on_data(stairs, worth_of)
+    first = stairs.grid.offsets
+    low, high = np.full((2, stairs.n_labels), micro.NOBODY)
+    optimism = np.zeros(stairs.n_labels)
+    pair = np.empty((2, 0))
+    done = len(labels) * case.n_resamples
+    with Progress(case.progress, "drawing the rows again", max(done, 1)) as told:
+        for group, drawn in _drawn(case, stairs, worth_of, labels, told):
+            there = drawn.step != micro.NOBODY
+            own = np.where(there, on_data[first[group] + drawn.step], nobody[group])
+            gain = np.where(np.isfinite(drawn.worth), drawn.worth - own, 0.0)
+            optimism[group] = gain.mean(axis=0)
+            ends = np.quantile(drawn.step, case.tails, axis=0, method="inverted_cdf")
+            high[group], low[group] = ends
+            if case.data.is_binary:
+                pair = np.array([drawn.worth[:, 0], own[:, 0]])
+    low, high, optimism = low[same_as], high[same_as], optimism[same_as]
+    return Redrawn(_thresholds(stairs, low), _thresholds(stairs, high), optimism, pair)
+
+
+def _drawn(
+    case: Case, stairs: Staircase, worth_of: Worth, labels: Array, told: Progress
+) -> Iterator[tuple[Array, Replicates]]:
+    """Groups of labels with their replicates."""
+    blocks = np.cumsum(np.minimum(np.diff(stairs.grid.offsets)[labels], FIRST_BLOCKS))
+    full = np.arange(_BLOCKS_AT_ONCE, blocks[-1] if len(blocks) else 0, _BLOCKS_AT_ONCE)
+    groups = [g for g in np.split(labels, np.searchsorted(blocks, full)) if len(g)]
+    runs = spans(case.n_resamples, _RUNS_AT_ONCE)
+
+    def draw(work: tuple[int, slice]) -> Replicates:
+        place, span = work
+        stream = np.random.SeedSequence(case.seed, spawn_key=(place, span.start))
+        steps = Steps.of(stairs, groups[place])
+        rng = np.random.default_rng(stream)
+        return resample(steps, worth_of, span.stop - span.start, rng)
+
+    parts: list[Replicates] = []
+    every = [(place, span) for place in range(len(groups)) for span in runs]
+    for (place, span), part in zip(every, map_blocks(draw, every), strict=True):
+        parts.append(part)
+        told.advance(part.step.size)
+        if span is runs[-1]:
+            yield groups[place], Replicates(*map(np.concatenate, zip(*parts, strict=True)))
+            parts = []
+
+
+def different_labels(stairs: Staircase) -> tuple[Array, Array]:
+    """One label for each different staircase, in an order of their counts, and who stands for each.
+
+    Labels without steps have nothing to draw. A million labels with one positive each have a few
+    thousand different staircases.
+    """
+    sizes = np.diff(stairs.grid.offsets)
+    order = np.argsort(sizes, kind="stable")
+    length, start = np.unique(sizes[order], return_index=True)
+    same_as, found = np.arange(stairs.n_labels), [np.empty(0, np.int64)]
+    for size, labels in zip(length, np.split(order, start[1:]), strict=True):
+        if size > 0:
+            shown, which = _distinct(_counts(stairs, labels, size))
+            same_as[labels] = labels[shown][which]
+            found.append(labels[shown])
+    return np.concatenate(found), same_as
+
+
+def _counts(stairs: Staircase, labels: Array, size: int) -> Array:
+    """A row for each label, with all that its staircase counts."""
+    step = stairs.grid.offsets[labels][:, None] + np.arange(size)
+    of_label = stairs.positives[labels], stairs.total[labels]
+    parts = np.stack(of_label, axis=1), stairs.true_positives[step], stairs.predicted[step]
+    return np.round(np.concatenate(parts, axis=1), _DIGITS)
+
+
+def _distinct(rows: Array) -> tuple[Array, Array]:
+    """The first of each group of equal rows, in the order of what they hold, and whose each is."""
+    if len(rows) == 1:
+        return np.zeros(1, np.int64), np.zeros(1, np.int64)
+    order = np.lexsort(rows.T[::-1])
+    new = np.append(True, (np.diff(rows[order], axis=0) != 0).any(axis=1))
+    which = np.empty(len(rows), np.int64)
+    which[order] = np.cumsum(new) - 1
+    return order[new], which
+
+
+def _worth_on_data(stairs: Staircase, worth_of: Worth) -> tuple[Array, Array]:
+    column = stairs.grid.columns
+    counts = stairs.positives[column], stairs.total[column]
+    on_data = without_nan(worth_of(stairs.true_positives, stairs.predicted, *counts))
+    return on_data, np.nan_to_num(worth_of(0, 0, stairs.positives, stairs.total))
+
+
+def _thresholds(stairs: Staircase, place: Array) -> Array:
+    """The threshold of a place among each label's steps."""
+    ends = np.full(stairs.n_labels, np.inf)
+    there = np.flatnonzero(place != micro.NOBODY)
+    ends[there] = stairs.grid.scores[stairs.grid.offsets[there] + place[there]]
+    return ends + 0.0

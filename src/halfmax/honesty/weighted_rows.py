@@ -1,0 +1,134 @@
+"""Weighted counts as numbers of rows.
+
+A sum of weights does not say how much it would vary if the rows were drawn again. Weights w vary by
+the sum of their squares, like fewer rows of equal weight u = sum(w^2) / sum(w) (Kish). Positives
+and negatives have a u of their own, because weights often depend on the class. Counted in such
+rows, weighted data are judged by the same rules as any other data; only the metric must know what
+a row weighs.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.labelled import LabelledScores
+from halfmax.honesty.intervals import Counts, Influence
+from halfmax.metrics.metric import LinearFractional, Metric, Objective, confusion
+from halfmax.staircase.grid import Grid, positive_entries
+from halfmax.staircase.leave_one_out import Uneven
+from halfmax.staircase.staircase import Staircase
+
+Array = npt.NDArray[Any]
+
+_DIGITS = 9  # of a number of rows
+_SIZES = 200
+
+
+class Units(NamedTuple):
+    """The weight of one row, among the positives and among the negatives."""
+
+    positive: float
+    negative: float
+
+    @classmethod
+    def of(cls, data: LabelledScores) -> "Units":
+        """Those of the entries of these data; 1 where rows have no weights."""
+        if data.weights is None:
+            return cls(1.0, 1.0)
+        heaviest = float(data.weights.max())
+        weights = data.weights / heaviest
+        positives = data.truth if data.is_binary else np.diff(data.truth.indptr)
+        every = _kish(weights, np.ones(len(weights)))
+        both = positives.astype(np.float64), data.n_labels - positives.astype(np.float64)
+        return cls(*(heaviest * (_kish(weights, entries) or every) for entries in both))
+
+    def rows(self, tp: Array, predicted: Array, positives: Array, total: Array) -> Counts:
+        """Sums of weights as numbers of rows, without their rounding errors."""
+        if self == (1.0, 1.0):
+            return tp, predicted, positives, total
+        hit, false, missed, rest = confusion(tp, predicted, positives, total)
+        hit, missed = (np.round(part / self.positive, _DIGITS) for part in (hit, missed))
+        false, rest = (np.round(part / self.negative, _DIGITS) for part in (false, rest))
+        return hit, hit + false, hit + missed, hit + false + missed + rest
+
+    def stairs(self, stairs: Staircase) -> Staircase:
+        """A staircase that counts rows."""
+        if self == (1.0, 1.0):
+            return stairs
+        column = stairs.grid.columns
+        of_label = stairs.positives, stairs.total
+        tp, predicted, *_ = self.rows(
+            stairs.true_positives, stairs.predicted, *(part[column] for part in of_label)
+        )
+        nothing = np.zeros(stairs.n_labels)
+        *_, positives, total = self.rows(nothing, nothing, *of_label)
+        return Staircase(stairs.grid, tp, predicted, positives, total, stairs.labels)
+
+    def uneven(self, data: LabelledScores, grid: Grid) -> Uneven | None:
+        """What single rows are worth; None if that is one each."""
+        if data.weights is None:
+            return None
+        column, scores, weights = positive_entries(data)
+        positive = weights / self.positive
+        order = np.lexsort((-scores, column))
+        order = order[scores[order] > -np.inf]
+        new = (np.diff(column[order]) != 0) | (np.diff(scores[order]) != 0)
+        step = np.append(0, np.cumsum(new))[: len(order)]  # a staircase has no other steps
+        sizes = (
+            _quantiles(positive),
+            _quantiles(data.weights / self.negative),  # of all rows: most of them are negative
+        )
+        counts = Staircase.of_checked(data._replace(weights=None), grid)
+        return Uneven(step, positive[order], counts, sizes)
+
+    def objective(self, objective: Objective) -> Objective:
+        """What is judged, as a function of numbers of rows; floors are left out.
+
+        A metric that is no ratio may depend on how large the weights are.
+        """
+        metric = objective.metric
+        if isinstance(metric, LinearFractional):
+            if self.positive != self.negative:
+                metric = _with_heavier_negatives(metric, self.negative / self.positive)
+        elif self != (1.0, 1.0):
+            metric = _of_weighted(metric, self)
+        return Objective(metric, objective.zero_division)
+
+    def slopes(self, slopes: Influence) -> Influence:
+        """What a unit of weight changes, from what a row changes."""
+        hit, false, missed, rest = slopes
+        positive, negative = self
+        return Influence(hit / positive, false / negative, missed / positive, rest / negative)
+
+    def squares(self, tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+        """Sums of squared weights as numbers of rows, squared."""
+        positive, negative = self.positive**2, self.negative**2
+        return np.array([tp / positive, fp / negative, fn / positive, tn / negative])
+
+
+def _kish(weights: Array, entries: Array) -> float:
+    whole = float((weights * entries).sum())
+    return float((weights**2 * entries).sum()) / whole if whole > 0 else 0.0
+
+
+def _quantiles(sizes: Array) -> Array:
+    """So many that stand for all of them."""
+    if not len(sizes):
+        return np.ones(1)
+    found = np.quantile(sizes, (np.arange(_SIZES) + 0.5) / _SIZES)
+    return np.asarray(found * (sizes.mean() / found.mean()))
+
+
+def _with_heavier_negatives(metric: LinearFractional, times: float) -> LinearFractional:
+    numerator, denominator = ((tp, times * fp, fn, times * tn) for tp, fp, fn, tn in metric.parts)
+    return LinearFractional(metric.name, numerator, denominator)
+
+
+def _of_weighted(metric: Metric, units: Units) -> Metric:
+    positive, negative = units
+
+    def of_rows(tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
+        return metric(positive * tp, negative * fp, positive * fn, negative * tn, np.nan)
+
+    return Metric(metric.name, of_rows)

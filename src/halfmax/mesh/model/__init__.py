@@ -1,0 +1,1 @@
+"""What the tagger learns: words, factors, ridge regression."""

@@ -1,0 +1,206 @@
+"""From records to a fitted tagger, in stages: words, factors, penalties, thresholds."""
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.checks import AVERAGES
+from halfmax._core.errors import HalfmaxWarning
+from halfmax._core.progress import Progress, Wanted, counted
+from halfmax._core.threads import one_blas_thread
+from halfmax.mesh.model.labels import frequent_terms, truth_of
+from halfmax.mesh.model.outputs import LeftOut, Outputs
+from halfmax.mesh.model.ridge import Ridge
+from halfmax.mesh.model.settings import Settings
+from halfmax.mesh.model.tagger import Tagger, digests
+from halfmax.mesh.model.words import Words, find_factors, learn_words
+from halfmax.mesh.records.corpus import Corpus, gather
+from halfmax.mesh.records.reading import AnyPath, find_files
+from halfmax.mesh.stages import (
+    Arrays,
+    Stages,
+    decode_texts,
+    digest_of,
+    encode_texts,
+    fingerprint,
+    pack_sparse,
+    unpack_sparse,
+)
+from halfmax.tuning.tune import tune
+
+Array = npt.NDArray[Any]
+
+FEWEST_DOCUMENTS = 3  # to leave one out and still see two that differ
+# Scores that thresholds are tuned on, at most: 1 GiB of float32. To tune the average over
+# documents takes nine times the memory of its scores.
+_MOST_SCORES = {"macro": 1 << 28, "micro": 1 << 28, "samples": 1 << 27}
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Documents to learn from: their terms, words and factors."""
+
+    terms: list[str]
+    truth: Any  # CSR, documents x terms
+    words: Words
+    loadings: Array  # words x rank
+    factors: Array  # documents x rank
+    pmids: list[str]
+
+    def __len__(self) -> int:
+        return len(self.factors)
+
+
+def fit_tagger(
+    corpus: Corpus,
+    settings: Settings | None = None,
+    stages: Stages | None = None,
+    progress: Wanted = None,
+) -> Tagger:
+    """Fit a tagger to all records that have MeSH terms, and tune its thresholds."""
+    settings, stages = settings or Settings(), stages or Stages(None)
+    with one_blas_thread():
+        documents = learn_documents(corpus, corpus.with_mesh, settings, stages, progress)
+        ridge = Ridge.of(documents.factors, documents.truth)
+        penalties = choose_penalties(ridge, settings.penalty, stages, progress)
+        outputs = left_out_outputs(ridge, penalties)
+        wanted = {average: (average, "auto") for average in AVERAGES}
+
+        def make() -> Arrays:
+            return tune_all(outputs, ridge.truth, wanted, settings.seed, progress)
+
+        thresholds = stages.run("thresholds", settings.seed, make)
+        return assemble(documents, ridge, penalties, thresholds)
+
+
+def gather_records(
+    paths: AnyPath | Iterable[AnyPath], stages: Stages, progress: Wanted = None
+) -> Corpus:
+    """The records of files, folders and globs, as a stage; some of them must have MeSH terms."""
+    files = find_files(paths)
+
+    def make(path: Path) -> None:
+        corpus = gather(files, path, progress)
+        if not len(corpus.with_mesh):
+            path.unlink()  # nobody can go on from there
+            raise ValueError(
+                f"there must be records with MeSH terms to learn from; none of the {len(corpus):,} "
+                "records has any"
+            )
+
+    return stages.file("records", fingerprint(files), make, Corpus.open)
+
+
+def learn_documents(
+    corpus: Corpus, rows: Array, settings: Settings, stages: Stages, progress: Wanted
+) -> Documents:
+    """The words and factors of these rows of the corpus, and the terms frequent enough."""
+    if len(rows) < FEWEST_DOCUMENTS:
+        raise ValueError(
+            f"there must be {FEWEST_DOCUMENTS} records with MeSH terms or more to learn from; got "
+            f"{len(rows)} among {len(corpus):,} records"
+        )
+    headings = corpus.headings()
+    terms = frequent_terms(headings, rows, settings.min_count)
+    on = [fingerprint([corpus.path]), settings.max_words, digest_of(rows)]
+
+    def make_words() -> Arrays:
+        with Progress(progress, "words", len(rows)) as told:
+            texts = counted(corpus.texts(rows), told)
+            words, matrix = learn_words(texts, settings.max_words)
+        vocabulary = encode_texts(words.vocabulary)
+        return {"vocabulary": vocabulary, "idf": words.idf, **pack_sparse("matrix", matrix)}
+
+    learned = stages.run("words", on, make_words)
+    words = Words(decode_texts(learned["vocabulary"]), learned["idf"])
+
+    def make_factors() -> Arrays:
+        rank = settings.rank_for(len(rows), len(words.vocabulary))
+        with Progress(progress, "factors", 0):
+            factors, loadings = find_factors(unpack_sparse("matrix", learned), rank, settings.seed)
+        return {"factors": factors, "loadings": loadings}
+
+    found = stages.run("factors", [settings.rank, settings.seed], make_factors)
+    names, truth = [headings.names[term] for term in terms], truth_of(headings, rows, terms)
+    pmids = [corpus.pmids[row] for row in rows]
+    return Documents(names, truth, words, found["loadings"], found["factors"], pmids)
+
+
+def choose_penalties(ridge: Ridge, penalty: str | float, stages: Stages, progress: Wanted) -> Array:
+    """The penalty of each term."""
+    how = [penalty, list(ridge.cross.shape), int(ridge.truth.nnz)]
+    name = f"penalties {penalty}"
+    return stages.run(name, how, lambda: {"of": ridge.choose(penalty, progress)})["of"]
+
+
+def left_out_outputs(ridge: Ridge, penalties: Array) -> Outputs:
+    """The outputs for the documents learned from, each by a model fitted without it."""
+    distinct, penalty_of = np.unique(penalties, return_inverse=True)
+    leverages = ridge.leverages(distinct)
+    if 1.0 - leverages.max() < np.finfo(np.float32).eps:
+        raise ValueError(
+            f"penalty must be larger; with {distinct[0]:g} some document alone makes its own "
+            "output, and none is left when it is left out"
+        )
+    left_out = LeftOut(leverages, penalty_of, ridge.truth)
+    return Outputs(
+        ridge.basis.astype(np.float32),
+        ridge.weights(penalties).astype(np.float32),
+        ridge.rates.astype(np.float32),
+        left_out,
+    )
+
+
+def tune_all(
+    outputs: Outputs,
+    truth: Any,
+    wanted: Mapping[str, tuple[str, str | None]],
+    seed: int,
+    progress: Wanted,
+) -> Arrays:
+    """Thresholds under each name, for an average with a guard or none."""
+    cuts = {}
+    with Progress(progress, "thresholds", len(wanted)) as told:
+        for name, (average, guard) in wanted.items():
+            cuts[name] = tune_left_out(outputs, truth, average, guard, seed)
+            told.advance(1)
+    return cuts
+
+
+def n_tuned(n_documents: int, n_labels: int, average: str) -> int:
+    """On how many of the documents thresholds are tuned: as many as fit in memory."""
+    return min(n_documents, max(1, _MOST_SCORES[average] // n_labels))
+
+
+def tune_left_out(
+    outputs: Outputs, truth: Any, average: str, guard: str | None, seed: int
+) -> npt.NDArray[np.float64]:
+    """Thresholds for outputs of which the truth is known."""
+    order = np.random.default_rng(seed).permutation(len(outputs.factors))
+    rows = np.sort(order[: n_tuned(*outputs.shape, average)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HalfmaxWarning)  # nobody can act on what is said of a label
+        return tune(truth[rows], outputs[rows].whole(), average=average, guard=guard).thresholds
+
+
+def assemble(
+    documents: Documents, ridge: Ridge, penalties: Array, thresholds: dict[str, Array]
+) -> Tagger:
+    """The model that needs no more than a text."""
+    return Tagger(
+        terms=documents.terms,
+        counts=np.bincount(documents.truth.indices, minlength=len(documents.terms)),
+        documents=np.sort(digests(documents.pmids)),
+        words=documents.words,
+        loadings=(documents.loadings @ ridge.rotation).astype(np.float32),
+        offset=(ridge.mean @ ridge.rotation).astype(np.float32),
+        weights=ridge.weights(penalties).astype(np.float32),
+        intercept=ridge.rates.astype(np.float32),
+        penalties=penalties,
+        thresholds=thresholds,
+    )

@@ -1,0 +1,91 @@
+"""Scores of documents x labels that are made block by block, and never exist whole."""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.progress import Progress
+from halfmax._core.threads import map_blocks, one_blas_thread, spans
+
+Array = npt.NDArray[Any]
+Result = TypeVar("Result")
+
+_BLOCK_ENTRIES = 1 << 21  # 8 MiB of float32 for each thread stay in the cache
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """What turns the output for a document into that of a model fitted without this document.
+
+    With y its truth and h its leverage, the output p becomes (p - h y) / (1 - h), exactly.
+    """
+
+    leverages: Array  # documents x penalties
+    penalty_of: npt.NDArray[np.intp]  # which of these penalties each label has
+    truth: Any  # CSR, documents x labels
+
+    def __getitem__(self, rows: "slice | Array") -> "LeftOut":
+        return LeftOut(self.leverages[rows], self.penalty_of, self.truth[rows])
+
+    def of_labels(self, labels: Array) -> "LeftOut":
+        """The same for some of the labels."""
+        return LeftOut(self.leverages, self.penalty_of[labels], self.truth[:, labels])
+
+    def correct(self, block: Array) -> None:
+        """Leave each document of the block out, in place."""
+        leverages = self.leverages.astype(block.dtype)[:, self.penalty_of]
+        documents = np.repeat(np.arange(len(block)), np.diff(self.truth.indptr))
+        block[documents, self.truth.indices] -= leverages[documents, self.truth.indices]
+        block /= 1.0 - leverages
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """The outputs ``intercept + factors @ weights``, clipped to [0, 1], as float32.
+
+    A block is always made in the same way: passes over the same labels see the same numbers.
+    """
+
+    factors: npt.NDArray[np.float32]  # documents x k
+    weights: npt.NDArray[np.float32]  # k x labels
+    intercept: npt.NDArray[np.float32]
+    left_out: LeftOut | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.factors), len(self.intercept)
+
+    def __getitem__(self, rows: "slice | Array") -> "Outputs":
+        left_out = None if self.left_out is None else self.left_out[rows]
+        return replace(self, factors=self.factors[rows], left_out=left_out)
+
+    def of_labels(self, labels: Array) -> "Outputs":
+        """The outputs of some of the labels; their last bits may differ."""
+        left_out = None if self.left_out is None else self.left_out.of_labels(labels)
+        weights, intercept = self.weights[:, labels], self.intercept[labels]
+        return replace(self, weights=weights, intercept=intercept, left_out=left_out)
+
+    def whole(self) -> npt.NDArray[np.float32]:
+        """All of them at once, for a few documents."""
+        block = self.factors @ self.weights
+        block += self.intercept
+        if self.left_out is not None:
+            self.left_out.correct(block)
+        return np.clip(block, 0.0, 1.0, out=block)
+
+    def map(
+        self, work: "Callable[[Array, slice], Result]", told: Progress | None = None
+    ) -> "Generator[Result, None, None]":
+        """``work(block, rows)`` for every block, on all cores, in the order of the documents."""
+        n_documents, n_labels = self.shape
+        blocks = spans(n_documents, max(1, _BLOCK_ENTRIES // max(n_labels, 1)))
+        with one_blas_thread():
+            for done, rows in zip(
+                map_blocks(lambda rows: work(self[rows].whole(), rows), blocks), blocks, strict=True
+            ):
+                if told is not None:
+                    told.advance(rows.stop - rows.start)
+                yield done

@@ -1,0 +1,107 @@
+"""Ridge regression of all labels at once, from the factors of the documents.
+
+In the basis where the documents' covariance is diagonal, with strengths d, the ridge for penalty L
+is ``cross / (d + L)``, whatever the label. The error of leaving each document out in turn has a
+closed form: with y the truth, p the output and h the leverage, it is ((y - p) / (1 - h))^2 for each
+document. Multiplied out, its sum over documents needs only the few columns of the factors and the
+positives: no matrix of documents x labels is ever made.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.progress import Progress, Wanted
+from halfmax._core.threads import map_blocks, one_blas_thread
+
+Array = npt.NDArray[Any]
+
+# Penalties in units of the mean strength. The largest leave outputs as good as constant.
+_TRIED = np.geomspace(1e-3, 1e8, 23)
+_NO_STRENGTH = 1e-12  # rows of a tf-idf have length 1: what varies less is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Ridge:
+    """All that the ridges for every label and penalty have in common."""
+
+    mean: Array  # of the factors
+    rotation: Array  # from factors to the basis
+    basis: Array  # documents x k, centred and rotated
+    strengths: Array  # k, the sums of squares of the basis' columns
+    cross: Array  # k x labels, basis.T @ truth
+    rates: Array  # of the labels
+    truth: Any  # CSR, documents x labels
+
+    @classmethod
+    def of(cls, factors: Array, truth: Any) -> "Ridge":
+        """From documents x k factors and a sparse 0/1 documents x labels truth."""
+        mean = factors.mean(axis=0, dtype=np.float64)
+        centred = factors - mean
+        strengths, rotation = np.linalg.eigh(centred.T @ centred)
+        basis = centred @ rotation
+        truth = truth.astype(np.float64)
+        rates = np.asarray(truth.sum(axis=0)).ravel() / len(basis)
+        cross = (truth.T @ basis).T
+        return cls(mean, rotation, basis, np.maximum(strengths, 0.0), cross, rates, truth)
+
+    @property
+    def tried(self) -> npt.NDArray[np.float64]:
+        """The penalties that are compared."""
+        return _TRIED * max(float(self.strengths.mean()), _NO_STRENGTH)
+
+    def weights(self, penalties: Array) -> Array:
+        """The regression weights, k x labels, for a penalty of each label."""
+        weights: Array = self.cross / (self.strengths[:, None] + penalties)
+        return weights
+
+    def leverages(self, penalties: Array) -> Array:
+        """How much each document weighs in its own output: documents x penalties."""
+        shares: Array = 1.0 / (self.strengths[:, None] + penalties)
+        found: Array = 1.0 / len(self.basis) + self.basis**2 @ shares
+        return found
+
+    def left_out_errors(self, penalty: float) -> Array:
+        """For each label the mean squared error when every document is left out in turn."""
+        (leverages,) = self.leverages(np.array([penalty])).T
+        heavy = (1.0 - leverages) ** -2.0
+        weights, rates = self.weights(np.array(penalty)), self.rates
+        weighed = self.basis * heavy[:, None]
+        positives = self.truth.T @ heavy
+        hits = rates * positives + np.einsum("kj,jk->j", weights, self.truth.T @ weighed)
+        outputs = (
+            rates**2 * heavy.sum()
+            + 2.0 * rates * (heavy @ self.basis @ weights)
+            + np.einsum("kj,kj->j", weights, self.basis.T @ weighed @ weights)
+        )
+        errors: Array = (positives - 2.0 * hits + outputs) / len(self.basis)
+        return errors
+
+    def compare(self, progress: Wanted = None) -> Array:
+        """The errors for each of the penalties tried: penalties x labels."""
+        errors = []
+        with Progress(progress, "penalties", len(self.tried)) as told, one_blas_thread():
+            for found in map_blocks(self.left_out_errors, self.tried.tolist()):
+                errors.append(found)
+                told.advance(1)
+        return np.stack(errors)
+
+    def choose(self, penalty: str | float, progress: Wanted = None) -> Array:
+        """A penalty for each label: a number for all, or the best when documents are left out."""
+        if isinstance(penalty, str):
+            return self.pick(penalty, self.compare(progress))
+        return np.full(len(self.rates), float(penalty))
+
+    def pick(self, penalty: str, errors: Array) -> Array:
+        """The best of those compared.
+
+        ``"shared"`` is the one with the least error summed over labels, ``"per-label"`` the one
+        with the least error of each; among equals the largest wins.
+        """
+        tried, errors = self.tried[::-1], errors[::-1]
+        if penalty == "shared":
+            return np.full(len(self.rates), tried[errors.sum(axis=1).argmin()])
+        chosen: Array = tried[errors.argmin(axis=0)]
+        return chosen

@@ -1,0 +1,80 @@
+"""What a tagger can be told before it is fitted."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from halfmax._core import checks
+
+WORDS = 188_923  # of the paper's vocabulary
+RANK = 200
+PENALTIES = ("shared", "per-label")
+_LIMITS: dict[str, tuple[int, int | None]] = {
+    "rank": (1, None),
+    "min_count": (1, None),
+    "max_words": (2, None),
+    "seed": (0, (1 << 32) - 1),  # scikit-learn's
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How documents become words, factors and outputs.
+
+    Attributes
+    ----------
+    rank : int or None
+        The rank that the words are cut to; None is 200, or less if there are fewer documents or
+        words.
+    penalty : {"shared", "per-label"} or float
+        Of the ridge: one for all labels or one for each, with the least error when documents are
+        left out, or a number above 0.
+    min_count : int
+        Terms of fewer documents are not learned.
+    max_words : int
+        The vocabulary: the words of most occurrences.
+    seed : int
+        Of the truncated SVD, and of the documents that thresholds are tuned on.
+    """
+
+    rank: int | None = None
+    penalty: str | float = "shared"
+    min_count: int = 1
+    max_words: int = WORDS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check_penalty(self.penalty)
+        for name, (least, most) in _LIMITS.items():
+            value = getattr(self, name)
+            if name == "rank" and value is None:
+                continue
+            # Kept as an int, also where 2.0 or a number of numpy came.
+            object.__setattr__(self, name, checks.check_whole(name, value, least, most))
+
+    def rank_for(self, n_documents: int, n_words: int) -> int:
+        """The rank for so many documents and words."""
+        if n_words < 2:
+            raise ValueError(
+                "the titles and abstracts must have two different words or more; they have "
+                f"{n_words}"
+            )
+        most = min(n_documents, n_words) - 1
+        if self.rank is None:
+            return min(RANK, most)
+        if self.rank > most:
+            raise ValueError(
+                f"rank must be below the number of documents ({n_documents:,}) and of words "
+                f"({n_words:,}); got {self.rank}"
+            )
+        return self.rank
+
+
+def _check_penalty(penalty: Any) -> None:
+    rule = "penalty must be 'shared', 'per-label' or a number above 0"
+    if isinstance(penalty, str):
+        if penalty not in PENALTIES:
+            raise ValueError(f"{rule}; got {penalty!r}")
+    elif isinstance(penalty, bool) or not isinstance(penalty, (int, float)):
+        raise TypeError(f"{rule}; got {penalty!r}")
+    elif not 0.0 < penalty < float("inf"):
+        raise ValueError(f"{rule}; got {penalty!r}")

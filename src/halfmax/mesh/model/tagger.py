@@ -1,0 +1,194 @@
+"""The fitted tagger: texts in, terms out; kept in a file without pickle."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core import checks
+from halfmax._core.files import whole_file
+from halfmax._core.progress import Progress, Wanted
+from halfmax.mesh.model import file
+from halfmax.mesh.model.outputs import Outputs
+from halfmax.mesh.model.words import Words
+from halfmax.mesh.rules.half_max import find_half_max
+from halfmax.mesh.rules.rule import Rule
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float32]
+
+AUTO, PLUG_IN = RULES = ("auto", "plug-in")
+_TEXTS_AT_ONCE = 4096
+
+
+class Tag(NamedTuple):
+    """A term that is predicted, and its score, the estimated probability that it is right."""
+
+    term: str
+    score: float
+
+
+def digests(names: Iterable[str]) -> npt.NDArray[np.uint64]:
+    """Eight bytes that stand for each name; two of a million are equal once in 40 million times."""
+    found = (hashlib.blake2b(name.encode(), digest_size=8).digest() for name in names)
+    return np.frombuffer(b"".join(found), "<u8").astype(np.uint64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tagger:
+    """Tags texts with the terms of the records that it was fitted on.
+
+    Attributes
+    ----------
+    terms : list of str
+        All terms that it knows, sorted.
+    counts : ndarray (m,)
+        How many of the documents that it was fitted on have each term.
+    documents : ndarray (n,)
+        Digests of their PMIDs, sorted.
+    penalties : ndarray (m,)
+        The ridge penalty of each term.
+    thresholds : dict
+        For "macro", "micro" and "samples" the thresholds of all terms, tuned with
+        ``guard="auto"`` on outputs of which each document was left out.
+    words, loadings, offset, weights, intercept
+        The model: outputs are ``intercept + (tfidf @ loadings - offset) @ weights``.
+    """
+
+    terms: list[str]
+    counts: npt.NDArray[np.int64]
+    documents: npt.NDArray[np.uint64]
+    words: Words
+    loadings: Floats
+    offset: Floats
+    weights: Floats
+    intercept: Floats
+    penalties: npt.NDArray[np.float64]
+    thresholds: dict[str, npt.NDArray[np.float64]]
+
+    def __repr__(self) -> str:
+        return (
+            f"Tagger({len(self.terms):,} terms, {len(self.words.vocabulary):,} words, rank "
+            f"{len(self.offset)}, fitted on {self.n_documents:,} documents)"
+        )
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents it was fitted on."""
+        return len(self.documents)
+
+    def has_seen(self, pmids: Iterable[str]) -> npt.NDArray[np.bool_]:
+        """Which of these records it was fitted on."""
+        return np.isin(digests(pmids), self.documents)
+
+    def factors(self, texts: Iterable[str], told: Progress | None = None) -> Floats:
+        """What the model sees of texts: documents x rank."""
+        if isinstance(texts, (str, bytes)):
+            raise TypeError(f"texts must be a list of texts; got the single text {texts!r:.60}")
+        parts, texts = [np.empty((0, len(self.offset)), np.float32)], iter(texts)
+        while some := list(islice(texts, _TEXTS_AT_ONCE)):
+            parts.append(self.words.matrix(some) @ self.loadings - self.offset)
+            if told is not None:
+                told.advance(len(some))
+        return np.concatenate(parts)
+
+    def outputs(self, factors: Floats) -> Outputs:
+        """The scores of all terms, made block by block."""
+        return Outputs(factors, self.weights, self.intercept)
+
+    def rule(
+        self, outputs: Outputs, average: str, rule: str = AUTO, progress: Wanted = None
+    ) -> Rule:
+        """The thresholds that a rule has for a batch of documents."""
+        average = checks.check_average(average, one_classifier=False)
+        if rule not in RULES:
+            raise ValueError(f"rule must be 'auto' or 'plug-in'; got {rule!r}")
+        name = f"{rule} {average}"
+        if rule == AUTO:
+            return Rule(name, self.thresholds[average])
+        return find_half_max(outputs, progress).rule(average, name)
+
+    def tag(
+        self,
+        texts: Iterable[str],
+        average: str = "micro",
+        rule: str = AUTO,
+        progress: Wanted = None,
+    ) -> list[list[Tag]]:
+        """The terms of each text, those of the highest scores first.
+
+        Parameters
+        ----------
+        texts
+            Titles and abstracts.
+        average : {"micro", "macro", "samples"}
+            The F1 that the predictions are to maximise.
+        rule : {"auto", "plug-in"}
+            The thresholds learned with the model, the same for every text; or the paper's: half of
+            the maximum F1 that these texts together let expect.
+        progress
+            True for lines on stderr, or a function of (done, in all).
+        """
+        with Progress(progress, "reading texts", 0) as told:
+            outputs = self.outputs(self.factors(texts, told))
+        chosen = self.rule(outputs, average, rule, progress)
+        with Progress(progress, "tagging", outputs.shape[0]) as told:
+            return list(self.tags(outputs, chosen, told))
+
+    def tags(
+        self, outputs: Outputs, rule: Rule, told: Progress | None = None
+    ) -> Iterator[list[Tag]]:
+        """The terms that a rule predicts, document by document."""
+
+        def work(block: Array, rows: slice) -> list[list[Tag]]:
+            above = (block >= rule.of_labels) & (block >= rule.floors(rows)[:, None])
+            return [self._sorted(*pair) for pair in zip(block, above, strict=True)]
+
+        for block in outputs.map(work, told):
+            yield from block
+
+    def _sorted(self, scores: Array, predicted: Array) -> list[Tag]:
+        found = np.flatnonzero(predicted)
+        order = found[np.argsort(-scores[found], kind="stable")]
+        return [Tag(self.terms[j], float(scores[j])) for j in order]
+
+    def save(self, path: str | os.PathLike[str], overwrite: bool = True) -> None:
+        """Write the model into one file, whole or not at all."""
+        with whole_file(path, overwrite) as part:
+            file.write(
+                part,
+                texts={"terms": self.terms, "vocabulary": self.words.vocabulary},
+                arrays={
+                    "counts": self.counts,
+                    "documents": self.documents,
+                    "idf": self.words.idf,
+                    "loadings": self.loadings,
+                    "offset": self.offset,
+                    "weights": self.weights,
+                    "intercept": self.intercept,
+                    "penalties": self.penalties,
+                    **{f"thresholds_{name}": cuts for name, cuts in self.thresholds.items()},
+                },
+            )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote; everything in the file is checked, and nothing in it is run."""
+        texts, arrays = file.read(path)
+        return cls(
+            terms=texts["terms"],
+            counts=arrays["counts"],
+            documents=arrays["documents"],
+            words=Words(texts["vocabulary"], arrays["idf"]),
+            loadings=arrays["loadings"],
+            offset=arrays["offset"],
+            weights=arrays["weights"],
+            intercept=arrays["intercept"],
+            penalties=arrays["penalties"],
+            thresholds={name: arrays[f"thresholds_{name}"] for name in checks.AVERAGES},
+        )

@@ -1,0 +1,1 @@
+"""MEDLINE records: read, kept, made up and written."""

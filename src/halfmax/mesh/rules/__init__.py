@@ -1,0 +1,1 @@
+"""Thresholds of labels and documents, and what they reach."""

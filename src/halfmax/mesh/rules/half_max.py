@@ -1,0 +1,146 @@
+"""The paper's three plug-in rules: predict what has at least half of the maximum F1.
+
+With calibrated probabilities p, predicting a set S of items has F1 = 2 sum_S p / (sum p + |S|), as
+a ratio of expectations. For a ratio F the best set is {p >= F/2}, and the ratio that this set
+reaches is not lower: repeated, F rises to its maximum in a few rounds, and the sums that a round
+needs add up over blocks of documents. The items are all documents of a label (macro), everything
+(micro), or all labels of a document (samples).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.jit import kernel, summing_kernel
+from halfmax._core.progress import Progress, Wanted
+from halfmax.mesh.model.outputs import Outputs
+from halfmax.mesh.rules.rule import Rule
+
+Array = npt.NDArray[Any]
+
+_ENOUGH = 4096  # documents: with more, the first sixteenth of them tells where to begin
+# Another cut costs little beside the scores, and the best of some around a guess saves a pass.
+_AROUND = np.array([0.8, 0.9, 1.0, 1.12, 1.25])
+
+
+@kernel
+def _add_above(block: Array, cuts: Array, gained: Array, taken: Array) -> None:
+    """Add each label's probabilities at or above its cut, and count them."""
+    for i in range(block.shape[0]):
+        for j in range(block.shape[1]):
+            above = block[i, j] >= cuts[j]
+            gained[j] += above * np.float64(block[i, j])
+            taken[j] += above
+
+
+@summing_kernel
+def _best_of_rows(block: Array, best: Array) -> None:
+    """The maximum F1 of each document's labels."""
+    candidates = np.empty(block.shape[1] + 1)
+    for i in range(block.shape[0]):
+        total = 0.0
+        for j in range(block.shape[1]):
+            total += np.float64(block[i, j])
+        best[i] = 2.0 * total / (total + block.shape[1]) if total > 0.0 else 0.0
+        # The cut only rises: most labels are below it from the beginning, and not looked at again.
+        size = 0
+        for j in range(block.shape[1]):
+            candidates[size] = block[i, j]
+            size += block[i, j] >= 0.5 * best[i]
+        reached = 2.0 * candidates[:size].sum() / (total + size) if total > 0.0 else 0.0
+        while reached > best[i]:
+            best[i] = reached
+            gained, taken = 0.0, 0
+            for e in range(size):
+                above = candidates[e] >= 0.5 * reached
+                gained += above * candidates[e]
+                taken += above
+            reached = 2.0 * gained / (total + taken)
+
+
+@dataclass(frozen=True, eq=False)
+class HalfMax:
+    """What plug-in rules reach for, for the documents of a batch together."""
+
+    of_labels: npt.NDArray[np.float64]  # the maximum F1 of each label, alone: the macro rule
+    of_all: float  # that of everything pooled: the micro rule
+    of_documents: npt.NDArray[np.float64]  # that of each document: the samples rule
+
+    def rule(self, average: str, name: str) -> Rule:
+        """The thresholds of the rule that maximises macro, micro or per-instance (samples) F1."""
+        if average == "macro":
+            return Rule(name, _half(self.of_labels))
+        if average == "micro":
+            return Rule(name, _half(np.full(len(self.of_labels), self.of_all)))
+        return Rule(name, np.zeros(len(self.of_labels)), _half(self.of_documents))
+
+
+def _half(best: Array) -> npt.NDArray[np.float64]:
+    """Half of the maximum F1; where nothing has a chance nobody is predicted."""
+    return np.where(best > 0.0, 0.5 * best, np.inf)
+
+
+def find_half_max(outputs: Outputs, progress: Wanted = None) -> HalfMax:
+    """The thresholds of the three rules for these probabilities, exact over all thresholds."""
+    of_documents = np.empty(len(outputs.factors))
+    with Progress(progress, "plug-in rules", 0) as told:
+        of_labels, of_all = _climb(outputs, told, of_documents)
+    return HalfMax(of_labels, of_all, of_documents)
+
+
+def _climb(outputs: Outputs, told: Progress, of_documents: Array) -> tuple[Array, float]:
+    """Let the F1 of each label, and of all of them together, rise until none rises any more.
+
+    The first pass also finds that of each document, which needs no other.
+    """
+    n_documents, n_labels = outputs.shape
+    guesses, guess = np.zeros((1, n_labels)), 0.0
+    if n_documents > _ENOUGH:
+        few = n_documents // 16
+        best, guess = _climb(outputs[:few], told, of_documents[:few])
+        guesses = _AROUND[:, None] * best
+    cuts = np.concatenate([np.zeros((1, n_labels)), guesses, np.full((1, n_labels), guess)])
+    gained, taken = _sums_above(outputs, 0.5 * cuts, told, of_documents)
+    total = gained[0]
+    labels = _f1(gained[:-1], total, taken[:-1]).max(axis=0)
+    pooled = float(_f1(gained[-1].sum(), total.sum(), taken[-1].sum()))
+    active = np.arange(n_labels)
+    while len(active):
+        cuts = np.stack([labels[active], np.full(len(active), pooled)])
+        gained, taken = _sums_above(outputs.of_labels(active), 0.5 * cuts, told)
+        reached = _f1(gained[0], total[active], taken[0])
+        reached_pooled = float(_f1(gained[1].sum(), total.sum(), taken[1].sum()))
+        # Cuts only rise: a label that does not move, and reaches no pooled cut, never will.
+        moves = (reached > labels[active]) | ((reached_pooled > pooled) & (taken[1] > 0))
+        labels[active] = np.maximum(labels[active], reached)
+        pooled, active = max(pooled, reached_pooled), active[moves]
+    return labels, pooled
+
+
+def _f1(gained: Any, total: Any, taken: Any) -> Array:
+    with np.errstate(invalid="ignore"):
+        f1: Array = np.nan_to_num(2.0 * gained / (total + taken))
+    return f1
+
+
+def _sums_above(
+    outputs: Outputs, cuts: Array, told: Progress, of_documents: Array | None = None
+) -> tuple[Array, Array]:
+    """Sum and count each label's probabilities at or above its cuts: cuts x labels."""
+
+    def work(block: Array, rows: slice) -> tuple[Array, Array]:
+        if of_documents is not None:
+            _best_of_rows(block, of_documents[rows])
+        gained, taken = np.zeros(cuts.shape), np.zeros(cuts.shape, np.int64)
+        for own, above, count in zip(cuts, gained, taken, strict=True):
+            _add_above(block, own, above, count)
+        return gained, taken
+
+    told.expect(len(outputs.factors))
+    gained, taken = np.zeros(cuts.shape), np.zeros(cuts.shape, np.int64)
+    for more_gained, more_taken in outputs.map(work, told):
+        gained += more_gained
+        taken += more_taken
+    return gained, taken

@@ -1,0 +1,152 @@
+"""What rules reach on documents whose terms are known, counted block by block."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.jit import kernel
+from halfmax._core.progress import Progress, Wanted
+from halfmax.mesh.model.outputs import Outputs
+from halfmax.mesh.rules.rule import Rule
+from halfmax.metrics.metric import Objective, find_metric
+
+Array = npt.NDArray[Any]
+
+RARE = 1.0 / 100.0  # a term is rare if a smaller share of the training documents has it
+MANY = 1.0 / 3.0  # of the documents: the paper's rare terms were predicted for more
+
+
+@kernel
+def _count_above(block: Array, cuts: Array, floors: Array, labels: Array, documents: Array) -> None:
+    """Count what is predicted, by label and by document."""
+    for i in range(block.shape[0]):
+        count = 0
+        for j in range(block.shape[1]):
+            above = (block[i, j] >= cuts[j]) & (block[i, j] >= floors[i])
+            labels[j] += above
+            count += above
+        documents[i] = count
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A rule's counts on documents that it has not seen."""
+
+    rule: Rule
+    predicted: npt.NDArray[np.int64]  # of each label
+    hits: npt.NDArray[np.int64]
+    positives: npt.NDArray[np.int64]
+    predicted_of_documents: npt.NDArray[np.int64]
+    hits_of_documents: npt.NDArray[np.int64]
+    positives_of_documents: npt.NDArray[np.int64]
+
+    @property
+    def n_documents(self) -> int:
+        return len(self.predicted_of_documents)
+
+    @property
+    def of_labels(self) -> npt.NDArray[np.float64]:
+        """The F1 of each label, 0 where it is 0/0."""
+        return _f1(self.hits, self.predicted, self.positives)
+
+    @property
+    def macro(self) -> float:
+        """The mean F1 of all labels."""
+        return float(self.of_labels.mean())
+
+    @property
+    def macro_seen(self) -> float:
+        """The mean F1 of the labels that some of the documents have; NaN if there are none."""
+        seen = self.positives > 0
+        return float(self.of_labels[seen].mean()) if seen.any() else float("nan")
+
+    @property
+    def micro(self) -> float:
+        """The F1 of pooled counts."""
+        return float(_f1(self.hits.sum(), self.predicted.sum(), self.positives.sum()))
+
+    @property
+    def samples(self) -> float:
+        """The mean F1 of documents."""
+        of_documents = self.hits_of_documents, self.predicted_of_documents
+        return float(_f1(*of_documents, self.positives_of_documents).mean())
+
+    def flooding(self, rare: Array) -> int:
+        """How many of the rare labels are predicted for more than a third of the documents."""
+        return int((self.shares[rare] > MANY).sum())
+
+    def summary(self, rare: Array) -> dict[str, Any]:
+        """What it reached, how many labels a document gets, and how many rare ones flood."""
+        return {
+            "macro": self.macro,
+            "macro_occurring": self.macro_seen,
+            "micro": self.micro,
+            "samples": self.samples,
+            "terms_per_document": float(self.predicted_of_documents.mean()),
+            "floods": self.flooding(rare),
+        }
+
+    @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """For how many of the documents each label is predicted."""
+        return self.predicted / self.n_documents
+
+
+def judge(
+    outputs: Outputs, truth: Any, rules: Sequence[Rule], progress: Wanted = None
+) -> list[Judged]:
+    """Count what each rule predicts and hits, in one pass over the outputs."""
+    (n_documents, n_labels), n_rules = outputs.shape, len(rules)
+    labels = np.zeros((2, n_rules, n_labels), np.int64)  # predicted, hits
+    documents = np.zeros((2, n_rules, n_documents), np.int64)
+
+    def work(block: Array, rows: slice) -> Array:
+        found = np.zeros((2, n_rules, n_labels), np.int64)
+        for r, rule in enumerate(rules):
+            cuts = rule.of_labels, rule.floors(rows)
+            _count_block(block, truth[rows], cuts, found[:, r], documents[:, r, rows])
+        return found
+
+    with Progress(progress, "judging rules", n_documents) as told:
+        for found in outputs.map(work, told):
+            labels += found
+    positives = np.bincount(truth.indices, minlength=n_labels)
+    return [
+        Judged(
+            rule,
+            predicted=labels[0, r],
+            hits=labels[1, r],
+            positives=positives,
+            predicted_of_documents=documents[0, r],
+            hits_of_documents=documents[1, r],
+            positives_of_documents=np.diff(truth.indptr).astype(np.int64),
+        )
+        for r, rule in enumerate(rules)
+    ]
+
+
+def _count_block(
+    block: Array, truth: Any, cuts: tuple[Array, Array], labels: Array, documents: Array
+) -> None:
+    """Add predicted and hits by label to the rows of `labels`, and set those of `documents`."""
+    of_labels, of_documents = cuts
+    _count_above(block, of_labels, of_documents, labels[0], documents[0])
+    row, column = np.repeat(np.arange(len(block)), np.diff(truth.indptr)), truth.indices
+    scores = block[row, column]
+    hit = (scores >= of_labels[column]) & (scores >= of_documents[row])
+    labels[1] += np.bincount(column[hit], minlength=len(of_labels))
+    documents[1] = np.bincount(row[hit], minlength=len(block))
+
+
+def are_rare(counts: Array, n_documents: int) -> npt.NDArray[np.bool_]:
+    """Which labels are rare, by how many of the training documents have them."""
+    return counts < RARE * n_documents
+
+
+def _f1(hits: Any, predicted: Any, positives: Any) -> npt.NDArray[np.float64]:
+    # F1 knows no true negatives: any total will do.
+    f1 = Objective(find_metric("f1"), zero_division=0.0)
+    return f1(hits, predicted, positives, predicted + positives)

@@ -1,0 +1,1 @@
+"""What is wanted: metrics of the counts, the half-max theorem, the goal of a tuning."""

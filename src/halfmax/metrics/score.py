@@ -1,0 +1,102 @@
+"""How good predictions are: any metric of the counts, averaged as scikit-learn averages."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core import checks, labelled
+from halfmax.metrics.metric import Metric, confusion, find_metric
+
+Array = npt.NDArray[Any]
+
+
+def score(
+    y_true: Any,
+    y_pred: Any,
+    metric: str | Metric = "f1",
+    average: str = "macro",
+    sample_weight: Any = None,
+    zero_division: float = 0.0,
+) -> float:
+    """The metric that 0/1 predictions reach.
+
+    Parameters
+    ----------
+    y_true, y_pred : 1-D, or rows x labels
+        0/1 or bool; dense, scipy sparse or data frames, in any combination. Sparse matrices are
+        never turned dense.
+    metric : str or Metric
+        ``"f1"``, any ``"f<beta>"``, ``"jaccard"``, ``"accuracy"`` (the share of cells that are
+        right; scikit-learn's multilabel accuracy asks for whole rows),
+        ``"precision"``, ``"recall"``, or a `Metric`.
+    average : {"macro", "micro", "samples"}
+        Mean over labels, pooled counts, or mean over rows. 1-D input has nothing to average.
+    sample_weight : 1-D, optional
+        One weight for each row.
+    zero_division : float
+        What 0/0 counts as, 0 to 1; NaN leaves it out of averages.
+
+    >>> score([[1, 0], [1, 1]], [[1, 1], [0, 1]], average="micro").__round__(4)
+    0.6667
+    """
+    metric = find_metric(metric)
+    zero_division = checks.check_zero_division(zero_division)
+    truth, predictions = labelled.read_predictions(y_true, y_pred, sample_weight)
+    average = checks.check_average(average, one_classifier=truth.ndim == 1)
+    weights = labelled.check_weights(sample_weight, truth.shape[0])
+    if isinstance(truth, np.ndarray):
+        counts = _binary_counts(truth, predictions, weights)
+        return float(metric(*counts, zero_division=zero_division))
+    if average == "samples":
+        values = metric(*row_counts(truth, predictions), zero_division=zero_division)
+        return mean_of_known(values, weights)
+    counts = label_counts(truth, predictions, weights)
+    if average == "micro":
+        tp, fp, fn, tn = (part.sum() for part in counts)
+        return float(metric(tp, fp, fn, tn, zero_division))
+    return mean_of_known(metric(*counts, zero_division=zero_division))
+
+
+def row_counts(truth: Any, predictions: Any) -> tuple[Array, Array, Array, Array]:
+    """tp, fp, fn, tn of each row of two CSR matrices of ones."""
+    hits = truth.multiply(predictions).tocsr()
+    return confusion(
+        np.diff(hits.indptr), np.diff(predictions.indptr), np.diff(truth.indptr), truth.shape[1]
+    )
+
+
+def label_counts(
+    truth: Any, predictions: Any, weights: Array | None
+) -> tuple[Array, Array, Array, Array]:
+    """tp, fp, fn, tn of each column of two CSR matrices of ones."""
+    hits = truth.multiply(predictions).tocsr()
+    total = truth.shape[0] if weights is None else weights.sum()
+    tp, predicted, positives = (_column_sums(m, weights) for m in (hits, predictions, truth))
+    return confusion(tp, predicted, positives, total)
+
+
+def mean_of_known(values: Array, weights: Array | None = None) -> float:
+    """The weighted mean of what is not NaN; NaN if nothing is left."""
+    known = ~np.isnan(values)
+    if weights is None:
+        return float(values[known].mean()) if known.any() else float("nan")
+    left = weights[known].sum()
+    return float((values[known] * weights[known]).sum() / left) if left > 0 else float("nan")
+
+
+def _binary_counts(
+    truth: Array, predictions: Array, weights: Array | None
+) -> tuple[Array, Array, Array, Array]:
+    # Class pairs as 0..3; bincount adds the weights up in row order, so equal sets sum alike.
+    pair = truth + np.uint8(2) * predictions
+    if weights is None:
+        tn, fn, fp, tp = np.bincount(pair, minlength=4)
+    else:
+        tn, fn, fp, tp = np.bincount(pair, weights, minlength=4)
+    return tp, fp, fn, tn
+
+
+def _column_sums(matrix: Any, weights: Array | None) -> Array:
+    per_entry = None if weights is None else np.repeat(weights, np.diff(matrix.indptr))
+    return np.bincount(matrix.indices, per_entry, minlength=matrix.shape[1])

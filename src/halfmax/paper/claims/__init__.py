@@ -1,0 +1,1 @@
+"""The paper's claims, recomputed section by section."""

@@ -1,0 +1,1 @@
+"""The winner's curse of Section 7: simulation and law."""

@@ -1,0 +1,1 @@
+"""The paper's figures: their data and how they are drawn."""

@@ -1,0 +1,172 @@
+"""The numbers behind the figures: plain arrays, computed by halfmax wherever it can.
+
+As in Section 4 of the paper, tp, fp, fn and tn are fractions that add up to one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special, stats
+
+from halfmax.displays.decision_region import DecisionRegionDisplay
+from halfmax.expected.decide import decide
+from halfmax.metrics.metric import Metric, find_metric
+from halfmax.regions.find import decision_region
+
+Array = npt.NDArray[np.float64]
+
+BASE_RATE = 0.25
+FALSE_POSITIVES = (0.0, 0.05, 0.15, 0.35, 0.75)
+FALSE_NEGATIVES = (0.0, 0.05, 0.10, 0.15, 0.20)
+BATCH_SIZES = (10, 100)
+GAP_SIZES = (10, 32, 100, 316, 1_000, 3_162, 10_000, 31_623, 100_000)
+_POINTS = 101
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Curves over the same x, one for each value of what is held fixed."""
+
+    fixed: tuple[float, ...]
+    x: Array
+    curves: Array  # fixed x points
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """A metric of every tp and fp that the base rate allows."""
+
+    tp: Array
+    fp: Array
+    f1: Array  # fp x tp
+
+
+@dataclass(frozen=True, eq=False)
+class Guessing:
+    """Expected F1 of the best threshold for a classifier that knows nothing but the base rate."""
+
+    base_rates: Array
+    limit: Array  # of an endless batch
+    marked_rates: Array
+    marked: Array  # batch sizes x marked rates, exact
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Labelled scores: of one classifier, or rows x labels."""
+
+    truth: npt.NDArray[np.bool_]
+    scores: Array
+    labels: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """How far the best decisions of finite batches are from the rule of half the best F1."""
+
+    sizes: npt.NDArray[np.int64]
+    threshold: Array  # lowest probability predicted minus F*/2, mean over batches
+    lost: Array  # expected F1 of the best decision minus that of the rule
+
+
+def by_tp(metric: str) -> Family:
+    """A metric against tp, for each fixed fp."""
+    tp = np.linspace(0.0, BASE_RATE, _POINTS)
+    fp = np.array(FALSE_POSITIVES)[:, None]
+    return Family(FALSE_POSITIVES, tp, _of_fractions(find_metric(metric), tp, fp))
+
+
+def by_tn(metric: str) -> Family:
+    """A metric against tn, for each fixed fn."""
+    tn = np.linspace(0.0, 1.0 - BASE_RATE, _POINTS)
+    tp = BASE_RATE - np.array(FALSE_NEGATIVES)[:, None]
+    fp = 1.0 - BASE_RATE - tn
+    return Family(FALSE_NEGATIVES, tn, _of_fractions(find_metric(metric), tp, fp))
+
+
+def surface() -> Surface:
+    """F1 over its two degrees of freedom."""
+    tp = np.linspace(0.0, BASE_RATE, 61)
+    fp = np.linspace(0.0, 1.0 - BASE_RATE, 61)
+    return Surface(tp, fp, _of_fractions(find_metric("f1"), tp, fp[:, None]))
+
+
+def _of_fractions(metric: Metric, tp: Array, fp: Array) -> Array:
+    return metric(tp, fp, BASE_RATE - tp, 1.0 - BASE_RATE - fp)
+
+
+def guessing() -> Guessing:
+    """2b/(1+b), and what finite batches of items that all have probability b can expect."""
+    rates = np.linspace(0.0, 1.0, _POINTS)
+    marked = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+    exact = [decide(np.tile(marked, (n, 1))).expected_scores for n in BATCH_SIZES]
+    return Guessing(rates, 2 * rates / (1 + rates), marked, np.array(exact))
+
+
+def regions() -> dict[str, DecisionRegionDisplay]:
+    """Two pairs of normal scores: of equal spread, and with positives that spread wider."""
+    negative = stats.norm(0.0, 1.0)
+    return {
+        "equal spread: one ray": _region(stats.norm(2.0, 1.0), negative),
+        "positives spread wider: two rays": _region(stats.norm(1.0, 2.5), negative),
+    }
+
+
+def _region(positive: Any, negative: Any) -> DecisionRegionDisplay:
+    found = decision_region(positive, negative, BASE_RATE)
+    scores = np.linspace(-6.0, 8.0, 561)
+    return DecisionRegionDisplay(
+        scores=scores,
+        positive=BASE_RATE * positive.pdf(scores),
+        negative=(1.0 - BASE_RATE) * negative.pdf(scores),
+        intervals=found.intervals,
+        cut=found.likelihood_ratio,
+        score=found.score,
+        metric=found.metric,
+    )
+
+
+def calibrated(n: int = 100_000, seed: int = 0) -> Sample:
+    """Probabilities, and truth that is drawn with them."""
+    rng = np.random.default_rng(seed)
+    scores = rng.beta(0.7, 3.0, n)
+    return Sample(rng.random(n) < scores, scores)
+
+
+def batch(n: int = 40, seed: int = 5) -> Array:
+    """Probabilities of a few independent items."""
+    return np.random.default_rng(seed).beta(0.6, 1.2, n)
+
+
+def half_calibrated(n: int = 4_000, labels: int = 120, seed: int = 0) -> Sample:
+    """Calibrated probabilities of labels from rare to common; of every tenth the root is taken."""
+    rng = np.random.default_rng(seed)
+    rates = np.geomspace(0.002, 0.4, labels)
+    scores = special.expit(special.logit(rates) + 1.5 * rng.normal(size=(n, labels)))
+    truth = rng.random(scores.shape) < scores
+    scores[:, ::10] **= 0.5
+    return Sample(truth, scores, tuple(f"label {j + 1}" for j in range(labels)))
+
+
+def of_all_rates(n: int = 2_000, labels: int = 500, seed: int = 0) -> Sample:
+    """Labels from rare to common whose scores tell less the rarer they are."""
+    rng = np.random.default_rng(seed)
+    rates = np.geomspace(1.0 / n, 0.3, labels)
+    truth = rng.random((n, labels)) < rates
+    scores = rng.normal(size=truth.shape) + np.linspace(0.2, 2.0, labels) * truth
+    return Sample(truth, scores, tuple(f"label {j + 1}" for j in range(labels)))
+
+
+def gaps(sizes: Sequence[int] = GAP_SIZES, cells: int = 8_000_000, seed: int = 0) -> Gaps:
+    """Theorem 2 on batches of squared uniform probabilities: about so many cells of each size."""
+    rng = np.random.default_rng(seed)
+    threshold, lost = [], []
+    for size in sizes:
+        batches = min(1_000, max(1, cells // size))
+        d = decide(rng.random((batches, size)) ** 2, average="samples")
+        threshold.append((d.thresholds - d.half_max_thresholds).mean())
+        lost.append((d.expected_scores - d.half_max_scores).mean())
+    return Gaps(np.array(sizes), np.array(threshold), np.array(lost))

@@ -1,0 +1,61 @@
+"""The paper's table: the terms that a rule predicts most often."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from halfmax.paper.mesh.study import Side, Study
+
+_COMMON_ROWS = 8  # as many as the paper's table has rows in all
+_RARE_IN_A_RUN = 2  # rare terms shown in a row before the rest of them is only counted
+
+
+class Term(NamedTuple):
+    """A row: a term, or so many terms in a row of the ranking that are left out."""
+
+    rank: int  # by how often it is predicted, 1 is most often
+    name: str
+    predicted: int  # how many held-out documents
+    best: float  # the maximum F1 that its rule reaches for
+    threshold: float
+    reached: float  # its F1 on the held-out documents
+    positives: int  # of the training documents
+    rare: bool
+    left_out: int = 0
+
+
+def rank_terms(study: Study, penalty: str, average: str) -> list[Term]:
+    """The terms most often predicted by a plug-in rule.
+
+    It goes down to the eighth term that is not rare. Of a run of rare ones the first are shown and
+    the others counted: there can be thousands.
+    """
+    side, rule = study.sides[penalty], f"plug-in {average}"
+    judged, rare = side.judged[rule], study.rare
+    best, thresholds = _reached_for(side, average)
+    # Of terms predicted equally often, those come first that the rule expects most of.
+    order = np.lexsort((-best, -judged.predicted))
+    rows, common, run = list[Term](), 0, 0
+    for rank, j in enumerate(order.tolist(), 1):
+        if common == _COMMON_ROWS or not judged.predicted[j]:
+            break
+        run = run + 1 if rare[j] else 0
+        common += not rare[j]
+        if run > _RARE_IN_A_RUN:
+            rows[-1] = rows[-1]._replace(left_out=rows[-1].left_out + 1)
+            continue
+        reached, positives = float(judged.of_labels[j]), int(study.counts[j])
+        numbers = int(judged.predicted[j]), float(best[j]), float(thresholds[j]), reached, positives
+        rows.append(Term(rank, study.terms[j], *numbers, bool(rare[j])))
+    return rows
+
+
+def _reached_for(side: Side, average: str) -> tuple[np.ndarray, np.ndarray]:
+    """Each term's maximum F1 and threshold; those of documents are given by their mean."""
+    n_labels = len(side.best.of_labels)
+    if average == "samples":
+        mean = float(side.best.of_documents.mean())
+        return np.full(n_labels, mean), np.full(n_labels, mean / 2.0)
+    pooled = np.full(n_labels, side.best.of_all)
+    best = pooled if average == "micro" else side.best.of_labels
+    return best, best / 2.0

@@ -1,0 +1,151 @@
+"""The paper in a folder: figures, claims and simulation recomputed, and a page that shows them.
+
+Everything is computed before anything is written, each file is written whole, and the page last.
+"""
+
+import io
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from halfmax._core.checks import check_whole
+from halfmax._core.errors import spell_out
+from halfmax._core.progress import Wanted
+from halfmax.paper import PARTS, RUNS
+from halfmax.paper.claims.check import FEWEST_RUNS, Claim, check_claims
+from halfmax.paper.claims.claim import ASSUMES, FAILS, PASS, SLIP
+from halfmax.paper.curse.simulation import Curse, Plane, simulate_curse, simulate_plane
+from halfmax.paper.figures.pictures import Picture, pictures, rendered
+from halfmax.paper.folder import as_json, prepare_folder, write_files
+from halfmax.report.pages import fill_template, need
+
+_GRADES = (FAILS, ASSUMES, SLIP)
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """What was computed; a part that was not asked for is empty."""
+
+    runs: int
+    seed: int
+    drawn: list[Picture] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    curse: Curse | None = None
+    plane: Plane | None = None
+
+    @property
+    def agreeing(self) -> int:
+        """How many claims hold."""
+        return sum(claim.verdict == PASS for claim in self.claims)
+
+    @property
+    def differing(self) -> dict[str, list[Claim]]:
+        """The other claims, the most serious first."""
+        grades = {grade: [c for c in self.claims if c.grade == grade] for grade in _GRADES}
+        return {grade: claims for grade, claims in grades.items() if claims}
+
+
+def reproduce(
+    out: str | Path,
+    parts: Iterable[str] = PARTS,
+    runs: int = RUNS,
+    seed: int = 0,
+    progress: Wanted = None,
+) -> tuple[Path, Reproduction]:
+    """Compute the parts asked for and write them into a folder; gives its page and what is on it.
+
+    Parameters
+    ----------
+    out
+        The folder; it is created if need be. Files of the same names are replaced, others stay.
+    parts
+        Some of ``"figures"``, ``"claims"`` and ``"curse"``. All of them make ``index.html``; one of
+        them makes a page of its name.
+    runs
+        Runs of the winner's curse for each base rate; the plane takes a tenth.
+    seed
+        The same seed gives the same files.
+    progress
+        True for lines on stderr, or a function of (done, in all).
+    """
+    wanted = set(parts)
+    if not wanted or not wanted <= set(PARTS):
+        raise ValueError(f"parts must be some of {spell_out(PARTS)}; got {parts!r}")
+    runs, seed = check_whole("runs", runs, 1), check_whole("seed", seed, 0)
+    if "claims" in wanted and runs < FEWEST_RUNS:
+        raise ValueError(f"runs must be {FEWEST_RUNS} or more to judge the claims; got {runs}")
+    need("jinja2", "matplotlib")
+    folder = prepare_folder(out)
+    found = _compute(wanted, runs, seed, progress)
+    page = folder / ("index.html" if wanted == set(PARTS) else f"{'-'.join(sorted(wanted))}.html")
+    _write(found, folder, page)
+    return page, found
+
+
+def _compute(wanted: set[str], runs: int, seed: int, progress: Wanted) -> Reproduction:
+    curse = simulate_curse(runs, seed, progress=progress)
+    claims = check_claims(curse, progress) if "claims" in wanted else []
+    if wanted == {"claims"}:
+        return Reproduction(runs, seed, claims=claims)
+    plane = simulate_plane(runs, seed, progress=progress)
+    drawn = _chosen(pictures(curse, plane), wanted)
+    if "curse" not in wanted:
+        return Reproduction(runs, seed, drawn, claims)
+    return Reproduction(runs, seed, drawn, claims, curse, plane)
+
+
+def _chosen(drawn: list[Picture], parts: set[str]) -> list[Picture]:
+    return [p for p in drawn if "figures" in parts or p.key.startswith("winners-curse")]
+
+
+def _write(found: Reproduction, folder: Path, page: Path) -> None:
+    contents: dict[str, str | bytes] = {}
+    for picture in found.drawn:
+        contents |= rendered(picture)
+    if found.claims:
+        contents["claims.json"] = _claims_json(found)
+    if found.curse and found.plane:
+        contents["curse.json"] = _curse_json(found.curse, found.plane)
+        contents["curse.npz"] = _arrays(found.curse, found.plane)
+    contents[page.name] = fill_template("halfmax.paper", "page.html", found=found)
+    write_files(folder, contents)
+
+
+def _claims_json(found: Reproduction) -> str:
+    head = {"runs": found.runs, "seed": found.seed, "agree": found.agreeing}
+    return as_json(head | {"claims": [asdict(claim) for claim in found.claims]})
+
+
+def _curse_json(curse: Curse, plane: Plane) -> str:
+    return as_json(
+        {
+            "n": curse.n,
+            "runs": curse.runs,
+            "seed": curse.seed,
+            "fraction predicted positive": curse.summary(),
+            "plane": {
+                "runs": plane.runs,
+                "n": plane.sizes.tolist(),
+                "base rates": plane.base_rates.tolist(),
+                "below half": plane.high.tolist(),
+                "first few": plane.top.tolist(),
+            },
+        }
+    )
+
+
+def _arrays(curse: Curse, plane: Plane) -> bytes:
+    """Every run, for those who want to look for themselves."""
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        base_rates=np.array(curse.base_rates),
+        fractions=curse.fractions,
+        plane_sizes=plane.sizes,
+        plane_base_rates=plane.base_rates,
+        plane_high=plane.high,
+        plane_top=plane.top,
+    )
+    return buffer.getvalue()

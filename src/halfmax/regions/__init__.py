@@ -1,0 +1,1 @@
+"""Known score densities: the optimal decision regions of Theorem 1."""

@@ -1,0 +1,112 @@
+"""The result of a search for the best decision region."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.checks import check_whole
+from halfmax._core.result import Shown
+from halfmax._core.table import Table
+from halfmax.regions.densities import silent_far_out
+from halfmax.regions.ratio import Interval
+
+Array = npt.NDArray[np.float64]
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionRegion(Shown):
+    """The scores to predict so that the metric is as high as it can be.
+
+    Attributes
+    ----------
+    intervals : list of (low, high)
+        Ascending and apart; empty for nothing, ``[(-inf, inf)]`` for everything on the whole line.
+        An end beyond which neither density has mass is the end of their support.
+    likelihood_ratio : float
+        The cut: a score s is predicted where ``b p1(s) / ((1-b) p0(s))``, the odds of a positive
+        at s, are at least this.
+    score : float
+        The metric reached.
+    tp, fp, fn, tn : float
+        Shares of all items, one in all.
+    metric : str
+    base_rate : float
+    """
+
+    intervals: list[Interval]
+    likelihood_ratio: float
+    score: float
+    tp: float
+    fp: float
+    fn: float
+    tn: float
+    metric: str
+    base_rate: float
+    _shares: list[tuple[float, float]]  # tp and fp of each interval
+    _highest: float
+    _densities: Callable[[int, Array], Table]
+    _frame_library: Any = None
+
+    @property
+    def threshold(self) -> float:
+        """Where the region begins, if it goes on from there to the highest score."""
+        if len(self.intervals) != 1 or self.intervals[0][1] < self._highest:
+            raise AttributeError(
+                f"the region is no ray upwards, so it has no threshold (it lies {self._words()}): "
+                "read .intervals, or ask .contains(score)"
+            )
+        return self.intervals[0][0]
+
+    def contains(self, s: npt.ArrayLike) -> Any:
+        """Whether each score is predicted; the ends of an interval are."""
+        scores = np.asarray(s, np.float64)
+        if np.isnan(scores).any():
+            raise ValueError("s must be numbers; got NaN")
+        inside = np.zeros(scores.shape, bool)
+        for low, high in self.intervals:
+            inside |= (scores >= low) & (scores <= high)
+        return inside if inside.ndim else bool(inside)
+
+    def curves(self, points: int = 512) -> Table:
+        """What a picture needs: score, positive, negative, ratio, predicted.
+
+        The two densities are not weighted by the base rate; ``ratio``, the odds of a positive, is.
+        Histograms have a row for each bin, discrete distributions one for each value, and masses
+        in place of densities.
+        """
+        points = check_whole("points", points, 2)
+        ends = np.array(self.intervals).ravel()
+        with silent_far_out():
+            table = self._densities(points, ends[np.isfinite(ends)])
+            ratio = table["positive"] * self.base_rate / (table["negative"] * (1 - self.base_rate))
+        return Table(table | {"ratio": ratio, "predicted": self.contains(table["score"])})
+
+    def table(self) -> Any:
+        """Per interval: its ends, and the true and false positives in it as shares of all items."""
+        return super().table()
+
+    def _words(self) -> str:
+        if not self.intervals:
+            return "nowhere"
+        if self.fn + self.tn == 0.0:
+            return "everywhere"
+        shown = [f"from {low:.6g} to {high:.6g}" for low, high in self.intervals[:_SHOWN]]
+        more = len(self.intervals) - _SHOWN
+        return " and ".join(shown) + (f" and in {more} more intervals" if more > 0 else "")
+
+    def _summary(self) -> str:
+        return (
+            f"DecisionRegion: {self.metric} = {self.score:.4f} where the odds are at least "
+            f"{self.likelihood_ratio:.4g}, {self._words()}"
+        )
+
+    def _plain_table(self) -> Table:
+        lows, highs = zip(*self.intervals, strict=True) if self.intervals else ((), ())
+        tp, fp = zip(*self._shares, strict=True) if self._shares else ((), ())
+        count = range(1, len(lows) + 1)
+        return Table({"interval": count, "low": lows, "high": highs, "tp": tp, "fp": fp})

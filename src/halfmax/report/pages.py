@@ -1,0 +1,53 @@
+"""What all pages share: templates, numbers as people read them, and what must be installed."""
+
+import math
+from importlib.util import find_spec
+from typing import Any
+
+from halfmax import __version__
+from halfmax._core.errors import spell_out
+
+
+def need(*modules: str) -> None:
+    """Refuse to begin without what only reports need."""
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        raise ModuleNotFoundError(
+            f"this needs {spell_out(missing)}, not installed: pip install 'halfmax[report]'"
+        )
+
+
+def fill_template(package: str, name: str, **values: Any) -> str:
+    """A page from one of the templates of a package; what is not markup is escaped."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(package),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"number": shown_number, "ratio": shown_ratio}
+    return environment.get_template(name).render(version=__version__, **values)
+
+
+def shown_number(value: float | str | None) -> str:
+    """A number as people read it, words as they are.
+
+    >>> [shown_number(value) for value in (0.8333333, 0.9999995, 1.2e-16, 1000000.0, None)]
+    ['0.8333', '0.9999995', '1.2e-16', '1,000,000', 'no number']
+    """
+    if value is None:
+        return "no number"
+    if isinstance(value, str):
+        return value
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{value:,.0f}"
+    short = f"{value:.4g}"
+    return f"{value:.7g}" if float(short).is_integer() else short
+
+
+def shown_ratio(value: float) -> str:
+    """A score in four digits, or a dash where there is none."""
+    return f"{value:.4f}" if math.isfinite(value) else "-"

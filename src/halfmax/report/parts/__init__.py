@@ -1,0 +1,1 @@
+"""What a page says, computed part by part."""

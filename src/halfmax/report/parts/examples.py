@@ -1,0 +1,43 @@
+"""A few rows, and which labels each rule would predict for them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halfmax._core import predict
+from halfmax._core.labelled import LabelledScores
+from halfmax.report.parts.rules import Rule
+
+_ROWS = 8
+
+
+class Example(NamedTuple):
+    """Places of labels: those that are true of a row, and those that each rule predicts."""
+
+    row: int
+    truth: list[int]
+    predicted: dict[str, list[int]]
+
+
+def some_rows(data: LabelledScores, rules: list[Rule]) -> list[Example]:
+    """Rows spread over the data, of those that have a label if there are such."""
+    known = np.flatnonzero(np.diff(data.truth.indptr))
+    rows = known if len(known) else np.arange(data.n_rows)
+    rows = rows[np.unique(np.linspace(0, len(rows) - 1, _ROWS).astype(np.int64))]
+    part = data.of_rows(rows)
+    predicted = {rule.key: predict.predict(part.scores, rule.choice.thresholds) for rule in rules}
+    return [
+        Example(
+            int(row),
+            _places(part.truth, i),
+            {key: _places(found, i) for key, found in predicted.items()},
+        )
+        for i, row in enumerate(rows)
+    ]
+
+
+def _places(matrix: Any, row: int) -> Any:
+    if isinstance(matrix, np.ndarray):
+        return np.flatnonzero(matrix[row]).tolist()
+    stored = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
+    return np.sort(stored).tolist()

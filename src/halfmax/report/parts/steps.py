@@ -1,0 +1,68 @@
+"""The thresholds that a reader can try, for each label, and what each of them counts."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.labelled import LabelledScores
+from halfmax.staircase.grid import Grid, equivalent
+from halfmax.staircase.staircase import Staircase
+
+Array = npt.NDArray[Any]
+
+_MEAN, _FEWEST, _MOST = 60, 20_000, 300_000  # steps in all; each takes some 30 bytes
+_LONGEST = 1000  # steps of a label: more than can be told apart in a picture
+NOBODY = -1
+
+
+class Steps(NamedTuple):
+    """Counted thresholds of each label, from high to low, and where those of some rules stand."""
+
+    stairs: Staircase
+    marks: dict[str, npt.NDArray[np.int64]]  # of each label, from its first step on, or NOBODY
+
+
+def count_steps(data: LabelledScores, stairs: Staircase, marked: dict[str, Array]) -> Steps:
+    """Enough of the positives' scores to draw a curve, and all thresholds that are marked."""
+    kept = thin(stairs.grid, _room(data.n_labels))
+    limits = {name: equivalent(values, data.scores.dtype) for name, values in marked.items()}
+    for values in limits.values():
+        label = np.flatnonzero(np.isfinite(values))
+        kept |= Grid.from_entries(label, values[label], data.n_labels)
+    stairs = Staircase.of_checked(data, kept)
+    return Steps(stairs, {name: _places(stairs.grid, values) for name, values in limits.items()})
+
+
+def _room(n_labels: int) -> int:
+    return min(max(_MEAN * n_labels, _FEWEST), _MOST)
+
+
+def thin(grid: Grid, most: int) -> Grid:
+    """At most so many steps in all: short labels keep theirs, long ones an even choice of them."""
+    sizes = np.diff(grid.offsets)
+    cap = min(_largest_cap(sizes, most), _LONGEST)
+    kept = np.minimum(sizes, cap)
+    offsets = np.append(0, np.cumsum(kept))
+    rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], kept)
+    spread = np.repeat((sizes - 1) / np.maximum(kept - 1, 1), kept)
+    step = np.repeat(grid.offsets[:-1], kept) + np.rint(rank * spread).astype(np.int64)
+    return Grid(offsets, grid.scores[step])
+
+
+def _largest_cap(sizes: Array, most: int) -> int:
+    """The largest number of steps of a label with which all labels stay within `most`."""
+    rising = np.sort(sizes)
+    shorter = np.append(0, np.cumsum(rising))[:-1]
+    caps = (most - shorter) // np.arange(len(rising), 0, -1)
+    fits = np.flatnonzero(caps < rising)  # from here on labels are cut
+    return int(max(caps[fits[0]], 1)) if len(fits) else int(rising[-1])
+
+
+def _places(grid: Grid, thresholds: Array) -> npt.NDArray[np.int64]:
+    place = np.full(grid.n_labels, NOBODY)
+    found = grid.scores == thresholds[grid.columns]
+    step = np.flatnonzero(found)
+    label = grid.columns[step]
+    place[label] = step - grid.offsets[label]
+    return place

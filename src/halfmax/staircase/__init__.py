@@ -1,0 +1,1 @@
+"""What every threshold counts: the grid of positives, the counts at each step."""

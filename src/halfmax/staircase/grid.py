@@ -1,0 +1,201 @@
+"""First pass over the data: the scores of the positives, the only thresholds worth trying."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core import labelled
+from halfmax._core.jit import kernel
+from halfmax._core.labelled import LabelledScores
+from halfmax._core.threads import map_blocks, spans
+
+Array = npt.NDArray[Any]
+
+_BLOCK_LABELS = 1 << 16
+_LONG_SEGMENT = 1 << 8
+
+
+@kernel
+def _group(columns: Array, scores: Array, offsets: Array, grouped: Array) -> None:
+    """Counting sort: move each score to the segment of its label."""
+    place = offsets[:-1].copy()
+    for e in range(columns.size):
+        grouped[place[columns[e]]] = scores[e]
+        place[columns[e]] += 1
+
+
+@kernel
+def _sort_short_segments(offsets: Array, scores: Array, longest: int) -> None:
+    """Sort within labels; numpy's own sort, which has vector instructions, takes the long ones."""
+    for j in range(offsets.size - 1):
+        if offsets[j + 1] - offsets[j] <= longest:
+            scores[offsets[j] : offsets[j + 1]].sort()
+
+
+@kernel
+def _keep_distinct(
+    offsets: Array, ascending: Array, descending: Array, copies: Array, kept: Array
+) -> int:
+    """Write each label's distinct scores from high to low, and how often each came."""
+    written = 0
+    for j in range(offsets.size - 1):
+        kept[j] = written
+        for e in range(offsets[j + 1] - 1, offsets[j] - 1, -1):
+            if e == offsets[j + 1] - 1 or ascending[e] != ascending[e + 1]:
+                descending[written] = ascending[e]
+                copies[written] = 0
+                written += 1
+            copies[written - 1] += 1
+    kept[-1] = written
+    return written
+
+
+@kernel
+def _look_up(
+    truth_indptr: Array,
+    truth_indices: Array,
+    indptr: Array,
+    indices: Array,
+    found: Array,
+) -> None:
+    """For each positive of the truth its place among the stored scores, or -1; rows are sorted."""
+    for i in range(truth_indptr.size - 1):
+        e, end = indptr[i], indptr[i + 1]
+        for t in range(truth_indptr[i], truth_indptr[i + 1]):
+            while e < end and indices[e] < truth_indices[t]:
+                e += 1
+            found[t] = e if e < end and indices[e] == truth_indices[t] else -1
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The distinct scores of the positives of each label, from high to low.
+
+    ``scores[offsets[j]:offsets[j + 1]]`` are those of label ``j``. Grids of parts of the data unite
+    with ``|``.
+    """
+
+    offsets: npt.NDArray[np.int64]
+    scores: Array
+
+    @classmethod
+    def of(cls, y_true: Any, y_score: Any) -> Self:
+        """First pass: collect the positives' scores."""
+        data = labelled.read_labelled(y_true, y_score)
+        columns, scores, _ = positive_entries(data)
+        return cls.from_entries(columns, scores, data.n_labels)
+
+    @classmethod
+    def from_entries(cls, columns: Array, scores: Array, n_labels: int) -> Self:
+        """The grid of (label, score) pairs; -inf can never be reached and is left out."""
+        found = distinct_scores(columns, scores, n_labels)[0]
+        return cls(found.offsets, found.scores)
+
+    def __or__(self, other: "Grid") -> "Grid":
+        if not isinstance(other, Grid):
+            return NotImplemented
+        if self.n_labels != other.n_labels:
+            raise ValueError(
+                "grids must have the same number of labels to unite; "
+                f"got {self.n_labels} and {other.n_labels}"
+            )
+        columns = np.concatenate([self.columns, other.columns])
+        return Grid.from_entries(
+            columns, np.concatenate([self.scores, other.scores]), self.n_labels
+        )
+
+    def __repr__(self) -> str:
+        return f"Grid({self.n_labels:,} labels, {len(self.scores):,} steps)"
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def columns(self) -> npt.NDArray[np.int64]:
+        """The label of each step."""
+        return np.repeat(np.arange(self.n_labels), np.diff(self.offsets))
+
+    def lowest(self) -> Array:
+        """The lowest step of each label; +inf, which no score reaches, where there is none."""
+        ends = self.offsets[1:]
+        lowest = np.full(self.n_labels, np.inf, self.scores.dtype)
+        some = ends > self.offsets[:-1]
+        lowest[some] = self.scores[ends[some] - 1]
+        return lowest
+
+    def equals(self, other: "Grid") -> bool:
+        """True if both have the same steps."""
+        return np.array_equal(self.offsets, other.offsets) and np.array_equal(
+            self.scores, other.scores
+        )
+
+
+def distinct_scores(columns: Array, scores: Array, n_labels: int) -> tuple[Grid, Array]:
+    """The grid of (label, score) pairs and how many pairs fall on each of its steps."""
+    if not np.isfinite(scores).all():
+        columns, scores = columns[scores > -np.inf], scores[scores > -np.inf]
+    offsets = np.zeros(n_labels + 1, np.int64)
+    np.cumsum(np.bincount(columns, minlength=n_labels), out=offsets[1:])
+    grouped = np.empty_like(scores)
+    _group(columns, scores, offsets, grouped)
+
+    def sort(labels: slice) -> None:
+        _sort_short_segments(offsets[labels.start : labels.stop + 1], grouped, _LONG_SEGMENT)
+
+    for _ in map_blocks(sort, spans(n_labels, _BLOCK_LABELS)):
+        pass
+    for j in np.flatnonzero(np.diff(offsets) > _LONG_SEGMENT):
+        grouped[offsets[j] : offsets[j + 1]].sort()
+    distinct, copies = np.empty_like(grouped), np.empty(len(grouped), np.int64)
+    kept = np.empty_like(offsets)
+    size = _keep_distinct(offsets, grouped, distinct, copies, kept)
+    if size < len(distinct):
+        distinct, copies = distinct[:size].copy(), copies[:size].copy()
+    return Grid(kept, distinct), copies
+
+
+def positive_entries(data: LabelledScores) -> tuple[Array, Array, Array]:
+    """Label, score and weight of every positive; one without a score scores -inf."""
+    if data.is_binary:
+        rows = np.flatnonzero(data.truth)
+        return np.zeros(len(rows), np.int64), data.scores[rows], row_weights(data, rows)
+    truth, scores = data.truth, data.scores
+    rows = np.repeat(np.arange(data.n_rows), np.diff(truth.indptr))
+    if isinstance(scores, np.ndarray):
+        found = scores[rows, truth.indices]
+    else:
+        place = locate_positives(data)
+        stored = scores.data if scores.nnz else np.zeros(1, scores.dtype)
+        found = np.where(place >= 0, stored[place], np.array(-np.inf, scores.dtype))
+    return truth.indices, found, row_weights(data, rows)
+
+
+def locate_positives(data: LabelledScores) -> Array:
+    """Where the score of each positive is stored in the sparse score matrix; -1 if it is not."""
+    truth, scores = data.truth, data.scores
+    place = np.empty(truth.nnz, np.int64)
+    _look_up(truth.indptr, truth.indices, scores.indptr, scores.indices, place)
+    return place
+
+
+def equivalent(thresholds: Array, dtype: npt.DTypeLike) -> Array:
+    """The lowest numbers of this type that are not below the thresholds: they predict the same."""
+    with np.errstate(over="ignore"):
+        rounded = np.asarray(thresholds).astype(dtype)
+    below = rounded < thresholds
+    rounded[below] = np.nextafter(rounded[below], np.array(np.inf, rounded.dtype))
+    equal: Array = rounded + rounded.dtype.type(0.0)  # -0.0 is 0.0
+    return equal
+
+
+def row_weights(data: LabelledScores, rows: Array) -> Array:
+    """The weight of each of these rows."""
+    return unit_weights(len(rows)) if data.weights is None else data.weights[rows]
+
+
+def unit_weights(size: int) -> Array:
+    """The weights of rows without weights: a one, held once."""
+    return np.broadcast_to(np.int32(1), size)

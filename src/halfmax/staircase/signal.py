@@ -1,0 +1,116 @@
+"""What can be wrong with a label: flooding, no signal, too few positives."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.labelled import LabelledScores
+from halfmax.staircase.staircase import Staircase
+from halfmax.tuning.guard.bands import scale_of_weights
+
+Array = npt.NDArray[Any]
+
+FLOOD_SHARE, FLOOD_TIMES = 0.05, 10.0  # of the rows, and times the label's base rate
+_SURE, _DOUBT = 3.0, 2.0  # standard deviations
+_FALSE_DISCOVERIES = 0.05
+_ROUNDING = 1e-9
+_FEW = 10  # positives; with fewer a sum of ranks is not yet normal
+
+
+def floods(predicted: Array, positives: Array, total: Array | float) -> Array:
+    """True where a label is predicted for more than 5 % of rows and 10 times its base rate.
+
+    All three are counts of the same rows, those tuned on or new ones: a label may flood one set and
+    not the other, so whoever shows the number says of which rows it is.
+    """
+    flooding: Array = (predicted > FLOOD_SHARE * np.asarray(total)) & (
+        predicted > FLOOD_TIMES * positives
+    )
+    return flooding
+
+
+def most_predicted(positives: Array, total: float, doubtful: Array | bool = False) -> Array:
+    """How many rows a label may be predicted for, so that it will not flood as many new rows.
+
+    Both the data given and new rows vary by chance: k predicted now may be k + 3 sqrt(2 k) then.
+    Positives may be here by luck: one standard deviation of them is not counted on, and two of a
+    `doubtful` label, which has not been shown to be informative.
+    """
+    less = np.where(doubtful, _DOUBT, 1.0) * np.sqrt(positives)
+    sure = np.maximum(positives - less, 0.0)
+    limit = np.maximum(FLOOD_SHARE * total, FLOOD_TIMES * sure)
+    root = (np.sqrt(2.0 * _SURE**2 + 4.0 * limit) - _SURE * np.sqrt(2.0)) / 2.0
+    most: Array = root**2
+    return most
+
+
+def uninformative(data: LabelledScores) -> Array:
+    """True where a label is not shown to do better than predicting everyone.
+
+    Either test below may show it, so their chances are doubled. The number of labels is allowed
+    for: among those called informative, 5 % at most are expected not to be (Benjamini, Hochberg).
+    """
+    from scipy.stats import false_discovery_control  # takes long to import, and few need it
+
+    stairs = Staircase.of_checked(_weighing_as_many(data))
+    chance = np.minimum(2.0 * np.minimum(chance_of_score(stairs), chance_of_ranks(stairs)), 1.0)
+    tested = stairs.positives > 0
+    flagged = np.ones(stairs.n_labels, np.bool_)
+    if tested.any():
+        flagged[tested] = false_discovery_control(chance[tested]) > _FALSE_DISCOVERIES
+    return flagged
+
+
+def _weighing_as_many(data: LabelledScores) -> LabelledScores:
+    """The same data with weights that add up to as many rows as they are worth (Kish)."""
+    if data.weights is None:
+        return data
+    return data._replace(weights=data.weights * scale_of_weights(data))
+
+
+def chance_of_score(stairs: Staircase) -> npt.NDArray[np.float64]:
+    """How likely scores without any signal would reach the label's best F1: an upper bound.
+
+    An F1 of f by the k-th positive means that it stands among the first ``2 k / f - a`` of the n
+    rows. Without signal the number of positives among the first c is hypergeometric, and Hoeffding
+    bounds its tail by ``exp(-c KL(k / c, a / n))``; the bounds of all k add up.
+    """
+    from scipy.special import xlogy
+
+    label = stairs.grid.columns
+    hits, positives = stairs.true_positives, stairs.positives[label]
+    total = np.maximum(stairs.total[label], 1e-300)
+    f1 = 2.0 * hits / np.maximum(stairs.predicted + positives, 1e-300)
+    best = np.zeros(stairs.n_labels)
+    np.maximum.at(best, label, f1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rank = 2.0 * hits / best[label] - positives
+        too_soon = rank < hits * (1.0 - _ROUNDING)  # even without a miss F1 is not yet so high
+        rank = np.clip(rank, hits, total)
+        found, usual = hits / rank, positives / total
+        surprise = xlogy(found, found / usual) + xlogy(1.0 - found, (1.0 - found) / (1.0 - usual))
+    bound = np.where(found > usual, np.exp(-rank * np.nan_to_num(surprise, posinf=1e3)), 1.0)
+    bound[too_soon] = 0.0
+    chance = np.bincount(label, bound, minlength=stairs.n_labels)
+    return np.where(best > 0.0, np.minimum(chance, 1.0), 1.0)
+
+
+def chance_of_ranks(stairs: Staircase) -> npt.NDArray[np.float64]:
+    """How likely positives without signal would rank so high (Mann and Whitney); 1 for few of them.
+
+    Negatives tied with a positive count as above it, which errs on the side of no signal.
+    """
+    from scipy.special import ndtr
+
+    label = stairs.grid.columns
+    above, new = stairs.predicted - stairs.true_positives, stairs.rises(stairs.true_positives)
+    positives = stairs.positives.astype(np.float64)
+    negatives = stairs.total - positives
+    ranked = np.bincount(label, new, minlength=stairs.n_labels)
+    beaten = np.bincount(label, new * above, minlength=stairs.n_labels)
+    lost = beaten + (positives - ranked) * negatives  # no threshold reaches the rest
+    pairs = positives * negatives
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = (pairs / 2.0 - lost) / np.sqrt(pairs * (stairs.total + 1.0) / 12.0)
+    return np.where((positives >= _FEW) & (pairs > 0.0), ndtr(-np.nan_to_num(z)), 1.0)

@@ -1,0 +1,191 @@
+"""What thresholds tuned on a long table will show on new data, and which labels misbehave."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from halfmax._core import checks
+from halfmax._core.checks import Guard
+from halfmax._core.labelled import LabelledScores
+from halfmax._core.progress import Wanted
+from halfmax._core.threads import map_blocks
+from halfmax.honesty import on_staircase
+from halfmax.honesty.assess import How, check_how, tune_and_assess
+from halfmax.honesty.assessment import Assessment, Case
+from halfmax.honesty.diagnose import diagnose_checked
+from halfmax.honesty.diagnosis import Diagnosis
+from halfmax.metrics.metric import Metric, Objective, find_metric
+from halfmax.tables.columns import id_type
+from halfmax.tables.engines.work import KeepWhatCounts
+from halfmax.tables.matrix import instance_type, matrix_of, number
+from halfmax.tables.passes import Opened
+from halfmax.tables.sources import Table
+from halfmax.tables.tune import (
+    check_how_averaged,
+    choose_in_place,
+    needs_rows,
+    open_labelled,
+    whole_matrix,
+)
+from halfmax.tuning.thresholds import Thresholds
+
+
+def assess_table(
+    source: Any,
+    label: str | None = "label",
+    score: str = "score",
+    truth: str = "truth",
+    metric: str | Metric = "f1",
+    average: str = "macro",
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    *,
+    instance: str | None = "instance",
+    weight: str | None = None,
+    per_label: bool = True,
+    guard: str | None = None,
+    zero_division: float = 0.0,
+    n_instances: int | None = None,
+    check_duplicates: bool | None = None,
+    progress: Wanted = None,
+) -> Assessment:
+    """What the thresholds of `tune_table` will reach on new data, and how sure they are.
+
+    Parameters
+    ----------
+    source, label, score, truth, metric, average, instance, weight
+        As `tune_table` takes them. Labels of one instance vary together, so the column of instances
+        must be there, unless ``label=None``.
+    per_label, guard, zero_division, n_instances, check_duplicates
+        As `tune_table` takes them.
+    n_resamples, level, seed, progress
+        As `assess` takes them.
+
+    Returns
+    -------
+    Assessment
+        The same as of `assess` for a matrix whose rows are in the order of the instances. Without
+        weights and guard, macro and micro averages take three passes over the table wherever it
+        lies, and the third brings only those rows together that are true or predicted. Otherwise
+        the table is held in memory as a sparse matrix.
+    """
+    how, wanted = check_how(n_resamples, level, seed, progress), checks.check_guard(guard)
+    objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
+    average = check_how_averaged(label, average, per_label, objective, wanted)
+    opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)
+    if _is_quick(opened, average, per_label, objective, wanted):
+        return _assess_in_place(opened, average, objective, n_instances, how)
+    data = whole_matrix(opened, progress, n_instances)
+    return tune_and_assess(data, average, per_label, objective, wanted, how)
+
+
+def diagnose_table(
+    source: Any,
+    label: str | None = "label",
+    score: str = "score",
+    truth: str = "truth",
+    metric: str | Metric = "f1",
+    n_resamples: int = 200,
+    level: float = 0.95,
+    seed: int = 0,
+    *,
+    instance: str | None = "instance",
+    zero_division: float = 0.0,
+    check_duplicates: bool | None = None,
+    progress: Wanted = None,
+) -> Diagnosis:
+    """Which labels of a long table will misbehave on new data, as `diagnose` tells.
+
+    Columns are named as for `tune_table`; that of instances must be there unless ``label=None``.
+    The table is held in memory as a sparse matrix, so tables of Spark and Dask are refused.
+    """
+    how = check_how(n_resamples, level, seed, progress)
+    objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
+    opened = open_labelled(source, label, score, truth, None, instance, check_duplicates)
+    return diagnose_checked(whole_matrix(opened, progress), objective, how)
+
+
+def _is_quick(
+    opened: Opened, average: str, per_label: bool, objective: Objective, guard: Guard | None
+) -> bool:
+    """Whether staircases and the rows that count suffice."""
+    columns = opened.columns
+    if columns.weight is not None or needs_rows(columns.label, average, per_label, guard):
+        return False
+    nothing = _no_rows(columns.label is None, 1)
+    return on_staircase.can_judge(nothing, average, per_label, objective, guard)
+
+
+def _assess_in_place(
+    opened: Opened, average: str, objective: Objective, n_instances: int | None, how: How
+) -> Assessment:
+    one_classifier = opened.columns.label is None
+    if not one_classifier and opened.columns.instance is None:
+        raise ValueError(
+            "labels of one instance vary together, so instances must be known: name their column "
+            "with instance=..."
+        )
+    what = opened, average, True, objective, n_instances
+    choice, tuned = choose_in_place(*what, how["progress"])
+    data = _no_rows(True, 1) if one_classifier else _rows_that_count(opened, tuned)
+    case = Case(data, average, True, objective, None, tuned, **how, stairs=choice.stairs)
+    return Assessment.of(case, on_staircase.judge(case))
+
+
+def _no_rows(one_classifier: bool, n_labels: int) -> LabelledScores:
+    if one_classifier:
+        return LabelledScores(np.zeros(0, np.uint8), np.zeros(0), None, None, None)
+    empty = sparse.csr_array((0, n_labels))
+    return LabelledScores(empty.astype(np.uint8), empty, None, None, None)
+
+
+def _rows_that_count(opened: Opened, tuned: Thresholds) -> LabelledScores:
+    """Rows that are neither true nor predicted tell nothing of how labels vary together."""
+    columns, place = opened.columns, opened.place
+    assert columns.instance is not None
+    assert tuned.labels is not None
+    names = [str(name) for name in tuned.labels] if _is_untyped(place) else list(tuned.labels)
+    kind = pa.int64() if isinstance(names[0], int) else pa.large_string()
+    work = KeepWhatCounts(
+        columns,
+        pa.array(names, kind),
+        tuned.thresholds,
+        _instance_type(place, columns.instance),
+    )
+    found = _run(place, work) if isinstance(place, Table) else place.collect(work)
+    return _as_matrix(found, len(names), _is_untyped(place))
+
+
+def _instance_type(place: Any, name: str) -> Any:
+    if isinstance(place, Table):
+        return instance_type(place)
+    return id_type(place.schema.field(name).type)
+
+
+def _is_untyped(place: Any) -> bool:
+    return isinstance(place, Table) and place.untyped
+
+
+def _run(table: Table, work: KeepWhatCounts) -> pa.Table:
+    """What an engine would do, here."""
+
+    def run(place: int) -> list[pa.RecordBatch]:
+        part = table.parts[place]
+        return list(work(part.read(work.columns), part.name))
+
+    batches = [batch for part in map_blocks(run, range(len(table.parts))) for batch in part]
+    return pa.Table.from_batches(batches, work.schema)
+
+
+def _as_matrix(found: pa.Table, n_labels: int, untyped: bool) -> LabelledScores:
+    if not found.num_rows:
+        return _no_rows(False, n_labels)
+    rows, instances = number(found["instance"], untyped)
+    shape = len(instances), n_labels
+    columns, scores, truth = (found[name].to_numpy() for name in ("label", "score", "truth"))
+    true = matrix_of(rows, columns, truth.astype(np.uint8), shape)
+    true.eliminate_zeros()
+    return LabelledScores(true, matrix_of(rows, columns, scores, shape), None, None, None)

@@ -1,0 +1,1 @@
+"""Where Spark and Dask meet the staircase."""

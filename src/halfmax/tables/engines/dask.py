@@ -1,0 +1,180 @@
+"""Dask data frames: work runs on each partition where it is, and sums are taken as a tree."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from halfmax.tables.columns import TEXT, kind_of_id, plain_schema, plain_type
+from halfmax.tables.engines.engine import Engine, Work, fault_of_python
+from halfmax.tables.files import ROWS_AT_ONCE
+
+_FEW = 5
+_FAN_IN = 8
+
+
+def is_dask(frame: Any) -> bool:
+    """True for a data frame of Dask; imports nothing."""
+    return any(
+        kind.__module__.startswith("dask.dataframe") and kind.__name__ == "DataFrame"
+        for kind in type(frame).__mro__
+    )
+
+
+class DaskTable:
+    """A Dask data frame whose partitions are worked on where they are."""
+
+    name = "Dask"
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """Names and Arrow types of the columns, as far as Dask knows them before it computes."""
+        from dask.dataframe.utils import meta_nonempty
+
+        meta = meta_nonempty(self.frame._meta)
+        return plain_schema(pa.Schema.from_pandas(meta, preserve_index=False))
+
+    def collect(self, work: Work) -> pa.Table:
+        """Run the work on all partitions and bring what it gives to the caller."""
+        import dask
+
+        with _explained():
+            sent = _sent(work)  # and held here until all is computed
+            results = self._mapped(_run, work, sent).to_delayed()
+            return pa.concat_tables([work.schema.empty_table(), *dask.compute(*results)])
+
+    def add_up(self, work: Work) -> pa.Table:
+        """The same with the column "count" added up over rows that are otherwise equal."""
+        import dask
+
+        with _explained():
+            sent = _sent(work)  # and held here until all is computed
+            add = dask.delayed(_added)
+            sums = [add([result]) for result in self._mapped(_run, work, sent).to_delayed()]
+            while len(sums) > 1:
+                sums = [add(sums[at : at + _FAN_IN]) for at in range(0, len(sums), _FAN_IN)]
+            return sums[0].compute()
+
+    def map(self, work: Work) -> Any:
+        """A lazy frame of what the work gives for each partition."""
+        import dask
+
+        return self._mapped(_run_to_pandas, work, dask.delayed(work, traverse=False))
+
+    def together(self, column: str) -> Engine:
+        """The same table with all rows of equal value in `column` in the same partition."""
+        return DaskTable(self.frame.shuffle(on=column))
+
+    def count_distinct(self, column: str) -> tuple[int, int]:
+        """The number of rows, and of distinct values in a column."""
+        import dask
+
+        rows, values = dask.compute(self.frame[column].size, self.frame[column].nunique())
+        return int(rows), int(values)
+
+    def count_pairs(self, first: str, second: str) -> pa.Table:
+        """Some pairs of values that stand in more than one row, if any: (first, second, count)."""
+        import dask
+
+        names = list(dict.fromkeys([first, second]))
+        pairs = self.frame[names].shuffle(on=names).to_delayed()
+        repeated = dask.delayed(_repeated)
+        with _explained():
+            found = dask.compute(*[repeated(frame, first, second) for frame in pairs])
+        return pa.concat_tables(found, promote_options="permissive").slice(0, _FEW)
+
+    def _mapped(self, run: Callable[..., Any], work: Work, sent: Any) -> Any:
+        """The work as part of the task that makes the partition, which thus never travels."""
+        chosen = self.frame[work.columns]
+        return chosen.map_partitions(
+            run,
+            sent,
+            DaskTable(chosen).schema,
+            meta=work.schema.empty_table().to_pandas(),
+            enforce_metadata=False,
+            clear_divisions=True,  # the index does not come along
+        )
+
+
+def _sent(work: Work) -> Any:
+    """The work, which may be large, once for all tasks: with the workers, or else in the graph."""
+    import dask
+
+    if (client := _client()) is not None:
+        return dask.delayed(client.scatter(work, broadcast=True, hash=False))
+    return dask.delayed(work, traverse=False)
+
+
+def _client() -> Any:
+    """The client of a cluster, if one computes; else the work is done here."""
+    from dask.base import get_scheduler
+
+    client: Any = getattr(get_scheduler(), "__self__", None)
+    return client if hasattr(client, "scatter") else None
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say it in one message if the workers' Python is not fit for the work."""
+    try:
+        yield
+        return
+    except Exception as error:
+        fault = fault_of_python(error)
+        if fault is None or _client() is None:
+            raise
+    raise ImportError(
+        f"the Python of Dask's scheduler or workers {fault}. Install halfmax wherever they run, or "
+        f"start them with this Python if they run on this machine: {sys.executable}"
+    ) from None
+
+
+def _run(frame: Any, work: Work, schema: pa.Schema, partition_info: Any = None) -> pa.Table:
+    part = f"partition {partition_info['number']}"
+    batches = _to_arrow(frame, schema, part).to_batches(max_chunksize=ROWS_AT_ONCE)
+    return pa.Table.from_batches(work(iter(batches), part), work.schema)
+
+
+def _run_to_pandas(frame: Any, work: Work, schema: pa.Schema, partition_info: Any = None) -> Any:
+    return _run(frame, work, schema, partition_info).to_pandas()
+
+
+def _to_arrow(frame: Any, schema: pa.Schema, part: str) -> pa.Table:
+    """A partition as an Arrow table of the types that Dask told; nulls stay nulls."""
+    try:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+    except pa.ArrowException as error:
+        reason = " ".join(str(error).split())
+        raise TypeError(f"each column must hold values of one type; in {part} {reason}") from error
+    for found, told in zip(table.schema, schema, strict=True):
+        if not (pa.types.is_null(found.type) or _agree(plain_type(found.type), told.type)):
+            raise TypeError(
+                f"column {told.name!r} holds {plain_type(found.type)} in {part}, where Dask says "
+                f"{told.type}: give it one type with astype"
+            )
+    return table.cast(schema)
+
+
+def _agree(found: pa.DataType, told: pa.DataType) -> bool:
+    return found == told or kind_of_id(found) == kind_of_id(told) == TEXT
+
+
+def _added(counts: list[pa.Table]) -> pa.Table:
+    table = pa.concat_tables(counts)
+    keys = [name for name in table.schema.names if name != "count"]
+    # One thread adds in the order of the rows, so that sums of floats are always the same.
+    total = table.group_by(keys, use_threads=False).aggregate([("count", "sum")])
+    return total.rename_columns([*keys, "count"]).cast(table.schema)
+
+
+def _repeated(frame: Any, first: str, second: str) -> pa.Table:
+    counts = frame.groupby([frame[first], frame[second]], observed=True, dropna=False).size()
+    counts = counts[counts > 1].head(_FEW)
+    columns = [counts.index.get_level_values(0), counts.index.get_level_values(1), counts]
+    return pa.table(dict(zip(["first", "second", "count"], map(pa.array, columns), strict=True)))

@@ -1,0 +1,157 @@
+"""Opening a table of any kind for the two passes, with its duplicates refused."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.labelled import check_sum_of_weights
+from halfmax._core.progress import Progress, Wanted
+from halfmax.metrics.metric import Objective
+from halfmax.staircase.staircase import Staircase
+from halfmax.tables.columns import Columns
+from halfmax.tables.duplicates import Rising, refuse_duplicates
+from halfmax.tables.engines.dask import DaskTable, is_dask
+from halfmax.tables.engines.engine import Engine
+from halfmax.tables.engines.scan import EngineScan
+from halfmax.tables.engines.spark import SparkTable, is_spark
+from halfmax.tables.instances import count_instances
+from halfmax.tables.scan import Scan
+from halfmax.tables.sources import Table, open_table
+from halfmax.tables.tally import Size, Tally, as_integers, named_in_order
+from halfmax.tuning.exact.choose import Choice, at_only_steps, choose_on, grid_of
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A table here or in an engine, its columns found, and whether duplicates shall be refused."""
+
+    place: Table | Engine
+    columns: Columns
+    refuse_duplicates: bool
+
+    @property
+    def native(self) -> Any:
+        """The frame whose library answers should use."""
+        return self.place.native if isinstance(self.place, Table) else None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that are read, as far as they are known."""
+        return self.place.files if isinstance(self.place, Table) else ()
+
+
+def find_engine(source: Any) -> Engine | None:
+    """The engine that a data frame lives in, if it is not this process."""
+    if is_spark(source):
+        return SparkTable(source)
+    return DaskTable(source) if is_dask(source) else None
+
+
+def open_source(source: Any, columns: Columns, check_duplicates: bool | None) -> Opened:
+    """Find the columns; duplicates are looked for unless that would shuffle the whole table."""
+    if check_duplicates not in (None, True, False):
+        raise TypeError(f"check_duplicates must be True, False or None; got {check_duplicates!r}")
+    engine = find_engine(source)
+    place = open_table(source, columns) if engine is None else engine
+    found = (
+        place.columns if isinstance(place, Table) else columns.found_in(place.schema, "the table")
+    )
+    if check_duplicates and found.instance is None:
+        raise ValueError(
+            "check_duplicates needs the column of instances: name it with instance=..."
+        )
+    wanted = engine is None if check_duplicates is None else check_duplicates
+    return Opened(place, found, wanted and found.instance is not None)
+
+
+class Passes:
+    """The passes over an opened table that staircases take."""
+
+    def __init__(self, opened: Opened, progress: Wanted, passes: int = 2) -> None:
+        self._opened = opened
+        self._rows = (opened.place.rows if isinstance(opened.place, Table) else None) or 0
+        self._progress = Progress(progress, "rows read", passes * self._rows)
+        self._passes, self._begun = passes, 0
+        self._rising = Rising() if opened.refuse_duplicates else None
+        self._scan = self._open_scan()
+        self.names: list[Any] = []
+
+    def __enter__(self) -> "Passes":
+        self._progress.__enter__()
+        return self
+
+    def __exit__(self, *interruption: object) -> None:
+        self._progress.__exit__(*interruption)
+
+    def collect(self) -> Tally:
+        """First pass; a pair that stands in two rows is an error."""
+        self._begin()
+        tally = self._scan.collect()
+        place = self._opened.place
+        if tally.weighted:
+            check_sum_of_weights(f"column {self._opened.columns.weight!r}", tally.total.sum())
+        self.names = tally.labels.to_pylist()
+        if isinstance(place, Table):
+            if self._rising is not None and not self._rising.certain:
+                self._progress.expect(self._rows)
+                self._progress.lap("rows read, for duplicates", self._rows)
+                refuse_duplicates(place, self._progress)
+            if place.untyped and place.columns.label is not None:
+                self.names = as_integers(self.names)
+        elif self._opened.refuse_duplicates:
+            _refuse_pairs(place, self._opened.columns)
+        return tally
+
+    def count_instances(self) -> Size | None:
+        """How many rows and instances there are; None if instances have no column of their own."""
+        columns = self._opened.columns
+        return None if columns.label is None else count_instances(self._opened.place, columns)
+
+    def staircase(self, tally: Tally) -> Staircase:
+        """Second pass: the staircase of each label, in the order of their names."""
+        self._begin()
+        grid = tally.grid()
+        stairs = tally.staircase(grid, self._scan.count(grid))
+        return stairs if self._opened.columns.label is None else named_in_order(stairs, self.names)
+
+    def choose_shared(self, tally: Tally, objective: Objective) -> Choice:
+        """The best threshold of pooled counts, and in one pass more what it gives each label."""
+        self._begin()
+        pooled = tally.pooled()
+        grid = pooled.grid()
+        whole = pooled.staircase(grid, self._scan.count(grid, pooled=True))
+        threshold = choose_on(whole, "macro", objective).thresholds[0]
+        self._begin()
+        grid = grid_of(np.full(len(self.names), threshold), grid.scores.dtype)
+        return at_only_steps(
+            named_in_order(tally.staircase(grid, self._scan.count(grid)), self.names)
+        )
+
+    def _begin(self) -> None:
+        self._begun += 1
+        self._progress.lap(f"rows read, pass {self._begun} of {self._passes}", self._rows)
+
+    def _open_scan(self) -> Scan | EngineScan:
+        place = self._opened.place
+        if isinstance(place, Table):
+            return Scan(place, self._progress, self._rising)
+        return EngineScan(place, self._opened.columns)
+
+
+def _refuse_pairs(engine: Engine, columns: Columns) -> None:
+    assert columns.instance is not None
+    if columns.label is None:
+        found = engine.count_pairs(columns.instance, columns.instance)
+    else:
+        found = engine.count_pairs(columns.instance, columns.label)
+    if found.num_rows:
+        instance, label, count = (found.column(i)[0].as_py() for i in range(3))
+        what = "" if columns.label is None else f" and label {label!r}"
+        raise ValueError(
+            "each (instance, label) must stand in one row; instance "
+            f"{instance!r}{what} stands in {count}: drop all but one of them"
+        )

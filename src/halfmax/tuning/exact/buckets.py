@@ -1,0 +1,366 @@
+"""Buckets of scores by their leading bits: how they are counted, opened and cut into finer ones.
+
+Scores are handled as keys, integers in the same order, of which a bucket is a range.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.jit import kernel
+from halfmax.metrics.metric import Objective
+
+Array = npt.NDArray[Any]
+
+_NOTED = 1 << 10
+_GROUP = 32
+_FEW = 4
+_TOP = np.uint64(1 << 63)
+_SLACK = 1e-12  # the rounding of weights must not close a bucket
+
+
+class Step(NamedTuple):
+    """A threshold, the counts that it gives, and what it is worth."""
+
+    threshold: float
+    true_positives: float
+    predicted: float
+    worth: float
+
+
+NOTHING = Step(np.inf, 0, 0, -np.inf)
+
+
+class Whole(NamedTuple):
+    """What does not change with the threshold."""
+
+    objective: Objective
+    positives: float
+    total: float
+
+    def worth(self, tp: Any, predicted: Any) -> Array:
+        """The objective, with 0/0 that counts for nothing below everything else."""
+        values = self.objective(tp, predicted, self.positives, self.total)
+        return np.nan_to_num(values, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+
+
+class Cut(NamedTuple):
+    """How scores are cut into buckets, as many as `size`: evenly, or by leading bits of their keys.
+
+    Either way a higher score is never in a lower bucket. Even buckets begin at `low`; if they are
+    clipped, the lowest and the highest also hold what is beyond them, scores far from the others.
+    Bits suit scores of many orders of magnitude.
+    """
+
+    size: int
+    least: int
+    shift: int
+    base: int
+    even: bool = False
+    low: float = 0.0
+    scale: float = 0.0
+    clipped: bool = False
+
+
+class Window(NamedTuple):
+    """All opened buckets lie from `low` to `high`; whether few rows do."""
+
+    low: Any
+    high: Any
+    rare: bool
+
+
+@kernel
+def _bucket_of(score: float, bits: int, cut: Cut) -> int:
+    """The bucket of a score.
+
+    Floats store sign and magnitude, so as integers the negative ones run backwards; `least` minus
+    the value turns them round and makes -0.0 the same as 0.0. Where a bucket is an index, it is
+    made unsigned: that spares the test for negative ones, a fifth of the time.
+    """
+    if cut.even:
+        place = (np.float64(score) - cut.low) * cut.scale
+        return int(min(max(place, 0.0), cut.size - 1.0)) if cut.clipped else int(place)
+    return ((bits if bits >= 0 else cut.least - bits) >> cut.shift) - cut.base
+
+
+@kernel
+def _find_buckets(scores: Array, bits: Array, cut: Cut, found: Array) -> None:
+    for i in range(bits.size):
+        found[i] = _bucket_of(scores[i], bits[i], cut)
+
+
+@kernel
+def count_buckets(
+    scores: Array, bits: Array, truth: Array, weights: Array, cut: Cut, counts: Array
+) -> None:
+    """Count by bucket and class."""
+    for i in range(bits.size):
+        b = 2 * _bucket_of(scores[i], bits[i], cut) + np.int64(truth[i])
+        counts[np.uint64(b)] += weights[i]
+
+
+@kernel
+def count_unweighted(scores: Array, bits: Array, truth: Array, cut: Cut, counts: Array) -> None:
+    """Count rows of weight 1, which need not be read, by bucket and class."""
+    for i in range(bits.size):
+        b = 2 * _bucket_of(scores[i], bits[i], cut) + np.int64(truth[i])
+        counts[np.uint64(b)] += 1
+
+
+@kernel
+def _count_inside(scores: Array, low: float, high: float) -> int:
+    inside = 0
+    for i in range(scores.size):
+        inside += 1 if (scores[i] >= low) & (scores[i] <= high) else 0
+    return inside
+
+
+@kernel
+def _note(scores: Array, start: int, window: Window, places: Array) -> int:
+    """Note the places of scores inside a window, among a few from `start` on.
+
+    A branch for each would be guessed wrong too often: every place is noted, and the next one takes
+    its place if the score is outside. If few are inside, most groups of scores have none, which
+    vector registers find out at once.
+    """
+    low, high, rare = window
+    found = 0
+    end = min(start + _NOTED, scores.size)
+    step = _GROUP if rare else _NOTED
+    for first in range(start, end, step):
+        last = min(first + step, end)
+        if not rare or _count_inside(scores[first:last], low, high):
+            for i in range(first, last):
+                places[found] = i
+                found += (scores[i] >= low) & (scores[i] <= high)
+    return found
+
+
+@kernel
+def collect(
+    scores: Array,
+    bits: Array,
+    truth: Array,
+    weights: Array,
+    cut: Cut,
+    window: Window,
+    rank: Array,
+    keys: Array,
+    hits: Array,
+    heavy: Array,
+    bucket: Array,
+) -> int:
+    """Take out the rows of opened buckets; `rank` numbers these, and is -1 for closed ones.
+
+    All of them lie in the window, as a rule with few others: to compare is faster than to look up
+    each row.
+    """
+    places = np.empty(_NOTED + 1, np.int64)
+    taken = 0
+    for start in range(0, bits.size, _NOTED):
+        for k in range(_note(scores, start, window, places)):
+            i = places[k]
+            keys[taken] = bits[i] if bits[i] >= 0 else cut.least - bits[i]
+            hits[taken] = truth[i]
+            heavy[taken] = weights[i]
+            bucket[taken] = rank[np.uint64(_bucket_of(scores[i], bits[i], cut))]
+            taken += bucket[taken] >= 0
+    return taken
+
+
+@kernel
+def count_others(
+    scores: Array,
+    bits: Array,
+    cut: Cut,
+    window: Window,
+    rank: Array,
+    usual: Array,
+    others: Array,
+) -> None:
+    """Count the rows of opened buckets whose score is not the usual one of their bucket.
+
+    Few usual scores are counted first: if they are all that is in the window, nothing is to be
+    looked up.
+    """
+    places = np.empty(_NOTED + 1, np.int64)
+    for start in range(0, bits.size, _NOTED):
+        if usual.size <= _FEW:
+            some = scores[start : start + _NOTED]
+            inside = _count_inside(some, window.low, window.high)
+            for score in usual:
+                inside -= _count_inside(some, score, score)
+            if inside == 0:
+                continue
+        for k in range(_note(scores, start, window, places)):
+            i = places[k]
+            r = rank[np.uint64(_bucket_of(scores[i], bits[i], cut))]
+            if r >= 0 and scores[i] != usual[r]:
+                others[r] += 1
+
+
+@kernel
+def _find_ends(keys: Array, bucket: Array, low: Array, high: Array) -> None:
+    """Find the lowest and the highest key of each bucket."""
+    for i in range(keys.size):
+        low[bucket[i]] = min(low[bucket[i]], keys[i])
+        high[bucket[i]] = max(high[bucket[i]], keys[i])
+
+
+@kernel
+def count_finer(
+    keys: Array,
+    truth: Array,
+    weights: Array,
+    bucket: Array,
+    low: Array,
+    first: Array,
+    shift: int,
+    finer: Array,
+    counts: Array,
+) -> None:
+    """Count by class into finer buckets, of which `first` is the lowest within each bucket."""
+    for i in range(keys.size):
+        b = bucket[i]
+        finer[i] = first[b] + np.int64((keys[i] - low[b]) >> np.uint64(shift))
+        counts[2 * finer[i] + truth[i]] += weights[i]
+
+
+class Buckets(NamedTuple):
+    """Counts of buckets, ordered from low to high scores: inside each, and at its lower edge."""
+
+    hits: Array
+    inside: Array
+    tp: Array
+    predicted: Array
+
+    def choose(self, whole: Whole, floor: float) -> tuple[Array, float]:
+        """The buckets that may hold a threshold as good as the floor; the floor, raised."""
+        with_hits = np.flatnonzero(self.hits)  # the edge of any other is no better
+        if not len(with_hits):
+            return with_hits, floor
+        edge = whole.worth(self.tp[with_hits], self.predicted[with_hits]).max()
+        floor = max(floor, edge - _SLACK * max(1.0, abs(edge)))
+        fewest = (self.predicted - self.inside + self.hits)[with_hits]
+        return with_hits[whole.worth(self.tp[with_hits], fewest) >= floor], floor
+
+    def best(self, chosen: Array, keys: Array, whole: Whole, dtype: np.dtype[Any]) -> Step:
+        """The best edge of buckets that hold one score each, the highest among equals."""
+        if not len(chosen):
+            return NOTHING
+        worth = whole.worth(self.tp[chosen], self.predicted[chosen])
+        best = len(chosen) - 1 - int(np.argmax(worth[::-1]))
+        counts = self.tp[chosen[best]].item(), self.predicted[chosen[best]].item()
+        return Step(float(scores_of(keys[best : best + 1], dtype)[0]), *counts, worth[best].item())
+
+    @property
+    def above(self) -> tuple[Array, Array]:
+        """True positives and predictions above each bucket."""
+        return self.tp - self.hits, self.predicted - self.inside
+
+    def take(self, chosen: Array) -> "Buckets":
+        """Some of the buckets."""
+        return Buckets(*(part[chosen] for part in self))
+
+
+class Opened(NamedTuple):
+    """Rows of opened buckets: their raised keys, truth and weights, and the bucket of each."""
+
+    keys: Array
+    truth: Array
+    weights: Array
+    bucket: Array
+
+    def take(self, rows: Array | slice) -> "Opened":
+        """Some of the rows."""
+        return Opened(*(part[rows] for part in self))
+
+
+def from_top(counts: Array, last: Array, above: tuple[Any, Any]) -> Buckets:
+    """Count from the top of each group of buckets, which end at `last`, and what is above it."""
+    hits, inside = counts[:, 1], counts.sum(axis=1)
+    size = np.diff(last, prepend=0)
+
+    def add_up(part: Array, lift: Any) -> Array:
+        falling = np.append(np.cumsum(part[::-1])[::-1], 0)
+        total: Array = falling[:-1] + np.repeat(lift - falling[last], size)
+        return total
+
+    return Buckets(hits, inside, add_up(hits, above[0]), add_up(inside, above[1]))
+
+
+def find_buckets(scores: Array, cut: Cut) -> Array:
+    """The bucket of each score."""
+    found = np.empty(len(scores), np.int64)
+    _find_buckets(scores, bits_of(scores), cut, found)
+    return found
+
+
+def keep_buckets(parts: Sequence[Opened], chosen: Array, size: int) -> list[Opened]:
+    """The rows of the chosen buckets, which are numbered anew."""
+    rank, kept = ranks(chosen, size), []
+    for rows in parts:
+        bucket = rank[rows.bucket]
+        inside = np.flatnonzero(bucket >= 0)
+        if len(inside):
+            kept.append(rows._replace(bucket=bucket).take(inside))
+    return kept
+
+
+def ends_of(parts: Sequence[Opened], n_buckets: int) -> tuple[Array, Array]:
+    """The lowest and the highest key of each bucket."""
+    low = np.full(n_buckets, np.iinfo(np.uint64).max)
+    high = np.zeros(n_buckets, np.uint64)
+    for rows in parts:
+        _find_ends(rows.keys, rows.bucket, low, high)
+    return low, high
+
+
+def ranks(chosen: Array, size: int) -> Array:
+    """The place of each bucket among the chosen ones, or -1."""
+    rank = np.full(size, -1, np.int32)
+    rank[chosen] = np.arange(len(chosen))
+    return rank
+
+
+def sum_type(weights: Array) -> type[np.generic]:
+    """The type of sums of such weights."""
+    return np.float64 if weights.dtype.kind == "f" else np.int64
+
+
+def bits_of(scores: Array) -> Array:
+    """The floats as whole numbers, in no order."""
+    return scores.view(np.int32 if scores.dtype == np.float32 else np.int64)
+
+
+def least_of(dtype: np.dtype[Any]) -> np.int64:
+    """The bits of -0.0, the least integer of this size."""
+    return np.int64(np.iinfo(np.int32 if dtype == np.float32 else np.int64).min)
+
+
+def keys_of(scores: Array) -> Array:
+    """Integers in the order of the floats; see `_bucket_of`."""
+    bits = bits_of(scores).astype(np.int64)
+    return np.where(bits >= 0, bits, least_of(scores.dtype) - bits)
+
+
+def raise_keys(keys: Array) -> Array:
+    """Keys as unsigned integers in the same order, whose differences never overflow."""
+    raised: Array = keys.view(np.uint64) ^ _TOP
+    return raised
+
+
+def lower_keys(raised: Array) -> Array:
+    """Undo `raise_keys`."""
+    keys: Array = (raised ^ _TOP).view(np.int64)
+    return keys
+
+
+def scores_of(keys: Array, dtype: np.dtype[Any]) -> Array:
+    """The floats of such integers; 0.0 has no sign."""
+    bits = np.where(keys >= 0, keys, least_of(dtype) - keys)
+    scores: Array = bits.astype(np.int32 if dtype == np.float32 else np.int64).view(dtype)
+    return scores

@@ -1,0 +1,148 @@
+"""Checked data in, a threshold for each label out, with the counts that it gives."""
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.jit import kernel
+from halfmax._core.labelled import LabelledScores
+from halfmax.metrics.metric import Objective
+from halfmax.staircase.grid import Grid, equivalent, unit_weights
+from halfmax.staircase.staircase import Staircase
+from halfmax.tuning.exact import micro, one, samples, shared
+
+Array = npt.NDArray[Any]
+
+_CHUNK_STEPS = 1 << 16  # the metric's temporary arrays stay in the cache
+
+
+class Choice(NamedTuple):
+    """A threshold for each label and the counts that it gives."""
+
+    thresholds: npt.NDArray[np.float64]
+    true_positives: Array
+    predicted: Array
+    positives: Array
+    total: Array
+    stairs: Staircase | None = None  # of the labels that chose apart
+
+    @property
+    def counts(self) -> tuple[Array, Array, Array, Array]:
+        return self.true_positives, self.predicted, self.positives, self.total
+
+
+@kernel
+def _first_best(offsets: Array, worth: Array, nobody: Array, step: Array) -> None:
+    """For each label its best step, the highest among equals; -1 if nobody does as well."""
+    for j in range(offsets.size - 1):
+        best = -np.inf if np.isnan(nobody[j]) else nobody[j]
+        step[j] = micro.NOBODY
+        for k in range(offsets[j], offsets[j + 1]):
+            if worth[k - offsets[0]] > best:
+                best = worth[k - offsets[0]]
+                step[j] = k
+
+
+def choose(data: LabelledScores, average: str, per_label: bool, objective: Objective) -> Choice:
+    """The thresholds with the best objective on the data given."""
+    if data.is_binary:
+        return _best_of_one(data, objective)
+    if average != "samples" and per_label:
+        return choose_on(Staircase.of_checked(data), average, objective)
+    if average == "micro":
+        threshold = _best_pooled(data, objective)
+    elif per_label:
+        return count_at(data, samples.ascend(data, objective))
+    else:
+        threshold = shared.best_shared(shared.group_scores(data, average), objective)
+    return count_at(data, np.full(data.n_labels, threshold))
+
+
+def choose_on(stairs: Staircase, average: str, objective: Objective) -> Choice:
+    """The best of labels that choose apart, all of which their staircases tell."""
+    if average == "micro":
+        return _at_steps(stairs, micro.best_steps(stairs, objective))
+    return _best_of_each(stairs, objective)
+
+
+def _best_of_one(data: LabelledScores, objective: Objective) -> Choice:
+    if data.weights is None:
+        weights: Array = unit_weights(data.n_rows)
+        positives: float = int(np.count_nonzero(data.truth))
+    else:
+        weights = data.weights
+        positives = float(weights[data.truth == 1].sum())
+    objective.require_monotone(np.array([positives]), np.array([data.total]))
+    step = one.best_step(
+        one.Rows(data.scores, data.truth, weights),
+        one.Whole(objective, positives, data.total),
+    )
+    values = step.threshold, step.true_positives, step.predicted, positives, data.total
+    threshold, tp, predicted, positive, total = (np.array([value]) for value in values)
+    return Choice(threshold, tp, predicted, positive, total)
+
+
+def _best_pooled(data: LabelledScores, objective: Objective) -> float:
+    """One threshold on the pooled counts is one classifier whose rows are all the entries."""
+    scores, truth = shared.flat_scores(data)
+    per_row = np.ones(data.n_rows) if data.weights is None else data.weights
+    positives = per_row[np.repeat(np.arange(data.n_rows), np.diff(data.truth.indptr))].sum()
+    whole = one.Whole(objective, positives, data.total * data.n_labels)
+    objective.require_monotone(np.array([positives]), np.array([whole.total]))
+    weights: Array = unit_weights(len(scores))
+    if data.weights is not None:
+        weights = per_row[shared.row_of(data, np.arange(len(scores)))]
+    return one.best_step(one.Rows(scores, truth, weights), whole).threshold
+
+
+def _best_of_each(stairs: Staircase, objective: Objective) -> Choice:
+    objective.require_monotone(stairs.positives, stairs.total)
+    step = np.empty(stairs.n_labels, np.int64)
+    chunks = np.arange(0, len(stairs.grid.scores), _CHUNK_STEPS)[1:]
+    ends = np.unique(np.searchsorted(stairs.grid.offsets, chunks))
+    for start, stop in pairwise([0, *ends.tolist(), stairs.n_labels]):
+        part = slice(start, stop)
+        offsets = stairs.grid.offsets[start : stop + 1]
+        steps = slice(offsets[0], offsets[-1])
+        positives, total = stairs.positives[part], stairs.total[part]
+        length = np.diff(offsets)
+        worth = objective(
+            stairs.true_positives[steps],
+            stairs.predicted[steps],
+            np.repeat(positives, length),
+            np.repeat(total, length),
+        )
+        nobody = objective(0, 0, positives, total)
+        nobody[np.isnan(nobody) & (positives == 0)] = np.inf  # best left out of the mean
+        _first_best(offsets, worth, nobody, step[part])
+    return _at_steps(stairs, step)._replace(stairs=stairs)
+
+
+def _at_steps(stairs: Staircase, step: Array) -> Choice:
+    somebody = step != micro.NOBODY
+    taken = step[somebody]
+    thresholds = np.full(stairs.n_labels, np.inf)
+    thresholds[somebody] = stairs.grid.scores[taken]
+    tp, predicted = np.zeros_like(stairs.positives), np.zeros_like(stairs.positives)
+    tp[somebody], predicted[somebody] = stairs.true_positives[taken], stairs.predicted[taken]
+    return Choice(thresholds + 0.0, tp, predicted, stairs.positives, stairs.total)
+
+
+def count_at(data: LabelledScores, thresholds: npt.NDArray[np.float64]) -> Choice:
+    """Count at any thresholds: a staircase of one step for each label."""
+    return at_only_steps(Staircase.of_checked(data, grid_of(thresholds, data.scores.dtype)))
+
+
+def grid_of(thresholds: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> Grid:
+    """A grid with one step for each label, or none where nobody is predicted."""
+    column = np.flatnonzero(np.isfinite(thresholds))
+    return Grid.from_entries(column, equivalent(thresholds[column], dtype), len(thresholds))
+
+
+def at_only_steps(stairs: Staircase) -> Choice:
+    """The choice of labels that have one step at most."""
+    step = np.full(stairs.n_labels, micro.NOBODY)
+    step[stairs.grid.columns] = np.arange(len(stairs.grid.scores))
+    return _at_steps(stairs, step)

@@ -1,0 +1,277 @@
+"""Micro averages with one threshold for each label: pooled counts, exact global optimum.
+
+Pooled over labels, a linear-fractional metric is a ratio N / D of sums over labels. Dinkelbach's
+method turns its maximum into a sum that each label maximises alone: at the ratio r reached so far,
+label j takes the step with the largest ``N_j - r D_j``, then r becomes the ratio of the new choice.
+A handful of rounds end at the global optimum. For F1 this says that every label goes on predicting
+as long as its next step has a precision above half of the pooled F1: one cut for all labels.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.jit import kernel
+from halfmax.metrics.metric import Coefficients, LinearFractional, Metric, Objective, confusion
+from halfmax.staircase.staircase import Staircase
+
+Array = npt.NDArray[Any]
+PooledCounts = tuple[float, float, float, float]  # tp, predicted, positives, total
+Worth = Callable[[Any, Any, Any, Any], Array]  # of tp, predicted, positives and total
+NOBODY = -1
+_LEAST_GAIN = 1e-13  # less is rounding
+_ROUNDING = 4 * np.finfo(np.float64).eps  # of a sum of two products
+
+
+@kernel
+def _best_linear(
+    offsets: Array, tp: Array, predicted: Array, per_hit: float, per_prediction: float, step: Array
+) -> None:
+    """For each label the step with the largest weighted sum; nobody is worth 0 and wins a tie.
+
+    Sums that differ by no more than rounding are ties, which the higher threshold wins.
+    """
+    for j in range(offsets.size - 1):
+        best = 0.0
+        step[j] = NOBODY
+        for k in range(offsets[j], offsets[j + 1]):
+            hits, others = per_hit * tp[k], per_prediction * predicted[k]
+            if hits + others > best + _ROUNDING * (abs(hits) + abs(others)):
+                best = hits + others
+                step[j] = k
+
+
+@kernel
+def _concave_steps(offsets: Array, tp: Array, predicted: Array, kept: Array) -> int:
+    """The corners of each label's concave hull in (predicted, tp), the origin left out."""
+    written = 0
+    for j in range(offsets.size - 1):
+        start = written
+        for k in range(offsets[j], offsets[j + 1]):
+            while written > start:
+                last = kept[written - 1]
+                before_tp = tp[kept[written - 2]] if written - 1 > start else 0.0
+                before = predicted[kept[written - 2]] if written - 1 > start else 0.0
+                # The last corner stays if the way to it is no less steep than the way on from it.
+                if (tp[last] - before_tp) * (predicted[k] - predicted[last]) >= (
+                    tp[k] - tp[last]
+                ) * (predicted[last] - before):
+                    break
+                written -= 1
+            kept[written] = k
+            written += 1
+    return written
+
+
+def require_ratio(metric: Metric) -> LinearFractional:
+    """The metric, if pooled counts can be maximised with a threshold for each label."""
+    if isinstance(metric, LinearFractional):
+        return metric
+    raise ValueError(
+        "average='micro' with one threshold per label needs a metric that is a ratio of weighted "
+        f"sums of the counts (f-beta, jaccard, accuracy, LinearFractional); got {metric!r}. One "
+        "threshold for all labels, tune(..., per_label=False), serves any monotone metric"
+    )
+
+
+def best_steps(stairs: Staircase, objective: Objective) -> Array:
+    """The step of each label, or `NOBODY`, that together maximise the pooled objective."""
+    metric = require_ratio(objective.metric)
+    objective.require_monotone(stairs.positives.sum(keepdims=True), stairs.total.sum(keepdims=True))
+    if objective.floors:
+        return _best_found(stairs, objective)
+    metric, most, least = _orient(stairs, metric)
+    if not any(weight for part in metric.parts for weight in part[2:]):
+        return _best_alone(stairs, objective)
+    best = np.full(stairs.n_labels, NOBODY)
+    for step in (_dinkelbach(stairs, metric, most), least):
+        if pooled_worth(stairs, objective, step) > pooled_worth(stairs, objective, best):
+            best = step
+    return best
+
+
+def pooled_counts(stairs: Staircase, step: Array) -> PooledCounts:
+    """tp, predicted, positives and total over all labels at the chosen steps."""
+    taken = step[step != NOBODY]
+    return (
+        stairs.true_positives[taken].sum().item(),
+        stairs.predicted[taken].sum().item(),
+        stairs.positives.sum().item(),
+        stairs.total.sum().item(),
+    )
+
+
+def pooled_worth(stairs: Staircase, worth_of: Worth, step: Array) -> float:
+    """What these steps are worth together; 0/0 that counts for nothing is below everything."""
+    worth = worth_of(*pooled_counts(stairs, step)).item()
+    return -np.inf if np.isnan(worth) else worth
+
+
+def _orient(stairs: Staircase, metric: LinearFractional) -> tuple[LinearFractional, Array, Array]:
+    """The ratio with a denominator that is nowhere negative; where that is largest and least.
+
+    A monotone ratio has no pole, so its denominator has one sign. If its least value is 0, the
+    choice there is 0/0, which Dinkelbach's method cannot compare with others.
+    """
+    per_hit, per_prediction = slopes(metric.denominator)
+    most = _largest_sums(stairs, per_hit, per_prediction)
+    least = _largest_sums(stairs, -per_hit, -per_prediction)
+    high = pooled_parts(pooled_counts(stairs, most), metric)[1]
+    return (metric, most, least) if high > 0 else (metric.negated(), least, most)
+
+
+def _dinkelbach(stairs: Staircase, metric: LinearFractional, step: Array) -> Array:
+    """The choice with the largest ratio among those that are not 0/0, from any of them."""
+    numerator, denominator = pooled_parts(pooled_counts(stairs, step), metric)
+    while denominator > 0:
+        # Cross-multiplied, so that whole counts give exact ties: no division happens in between.
+        gains = [
+            denominator * above - numerator * below
+            for above, below in zip(*map(slopes, metric.parts), strict=True)
+        ]
+        following = _largest_sums(stairs, *gains)
+        reached = numerator / denominator
+        numerator, denominator = pooled_parts(pooled_counts(stairs, following), metric)
+        if denominator <= 0 or numerator / denominator < reached - _ROUNDING * abs(reached):
+            break
+        step = following
+        if numerator / denominator <= reached:
+            break
+    return step
+
+
+def _largest_sums(stairs: Staircase, per_hit: float, per_prediction: float) -> Array:
+    step = np.empty(stairs.n_labels, np.int64)
+    counts = stairs.true_positives, stairs.predicted
+    _best_linear(stairs.grid.offsets, *counts, float(per_hit), float(per_prediction), step)
+    return step
+
+
+def _best_found(stairs: Staircase, objective: Objective) -> Array:
+    """A good choice that keeps pooled floors; finding the best is a knapsack problem.
+
+    Two paths lead from predicting nobody to predicting down to every positive. On one, labels take
+    the steps of their concave hulls in order of precision, steepest first; without floors the best
+    stop on it is the optimum that Dinkelbach's method finds. On the other they take all their steps
+    in order of score: the shared thresholds. From the better stop of the two, single labels move as
+    long as that helps. So the answer is never below the best shared threshold that keeps the
+    floors, and no change of one label's threshold improves it. Where no stop keeps them, the same
+    search comes as close to the floors as it can and goes on from there; with one floor, that
+    nothing keeps it is then certain.
+    """
+    offsets, tp, predicted = stairs.grid.offsets, stairs.true_positives, stairs.predicted
+    corners = np.empty(len(tp), np.int64)
+    corners = corners[: _concave_steps(offsets, tp, predicted, corners)]
+    _, more_tp, more = _rises(stairs, corners)
+    corners, slope = corners[more > 0], more_tp[more > 0] / more[more > 0]
+    steepest = corners[np.argsort(-slope, kind="stable")]
+    every = np.flatnonzero(_rises(stairs, np.arange(len(tp)))[2] > 0)
+    highest = every[np.argsort(-stairs.grid.scores[every], kind="stable")]
+    paths = [
+        (steepest, np.ones(len(steepest), bool)),
+        (highest, _last_of_equals(stairs.grid.scores[highest])),
+    ]
+    step = _climb(stairs, objective, paths)
+    if np.isneginf(pooled_worth(stairs, objective, step)):  # no stop keeps them: come closer first
+        step = _climb(stairs, objective.spare, paths)
+        while _move_one(stairs, objective, step):
+            pass
+    keeps = pooled_worth(stairs, objective, step) > -np.inf
+    return step if keeps else np.full(stairs.n_labels, NOBODY)
+
+
+def _climb(stairs: Staircase, worth_of: Worth, paths: list[tuple[Array, Array]]) -> Array:
+    """The best stop of the paths, and from there single labels move as long as that helps."""
+    stops = [_best_stop(stairs, worth_of, *path) for path in paths]
+    step = max(stops, key=lambda step: pooled_worth(stairs, worth_of, step))
+    while _move_one(stairs, worth_of, step):
+        pass
+    return step
+
+
+def _best_alone(stairs: Staircase, objective: Objective) -> Array:
+    """The best choice for a metric that only looks at predictions, such as precision.
+
+    Pooled it is a mean over predictions, so no choice beats the best step of a single label.
+    """
+    positives, total = stairs.positives.sum(), stairs.total.sum()
+    worth = objective(stairs.true_positives, stairs.predicted, positives, total)
+    worth[np.isnan(worth)] = -np.inf
+    step = np.full(stairs.n_labels, NOBODY)
+    nobody = pooled_worth(stairs, objective, step)
+    if len(worth) and worth.max() > nobody:
+        equals = np.flatnonzero(worth == worth.max())
+        fewest = equals[np.argmin(stairs.predicted[equals])]
+        step[stairs.grid.columns[fewest]] = fewest
+    return step
+
+
+def _best_stop(stairs: Staircase, worth_of: Worth, path: Array, stops: Array) -> Array:
+    """Where each label stands at the best stop of a path of steps."""
+    order = np.argsort(path)  # label by label, to see what each step adds
+    back = np.argsort(order)
+    label, more_tp, more = (part[back] for part in _rises(stairs, path[order]))
+    worth = worth_of(
+        np.append(0, np.cumsum(more_tp)),
+        np.append(0, np.cumsum(more)),
+        stairs.positives.sum(),
+        stairs.total.sum(),
+    )
+    worth[1:][~stops] = -np.inf
+    worth[np.isnan(worth)] = -np.inf
+    taken = slice(int(np.argmax(worth)))
+    step = np.full(stairs.n_labels, NOBODY)
+    np.maximum.at(step, label[taken], path[taken])
+    return step
+
+
+def _move_one(stairs: Staircase, worth_of: Worth, step: Array) -> bool:
+    """Move the one label whose change of threshold helps most, if any does."""
+    tp, predicted, positives, total = pooled_counts(stairs, step)
+    label = stairs.grid.columns
+    somebody = step != NOBODY
+    own_tp, own = np.zeros_like(stairs.positives), np.zeros_like(stairs.positives)
+    own_tp[somebody] = stairs.true_positives[step[somebody]]
+    own[somebody] = stairs.predicted[step[somebody]]
+    # Every step of every label in place of its own, then nobody in place of its own.
+    there_tp = np.append(stairs.true_positives - own_tp[label], -own_tp) + tp
+    there = np.append(stairs.predicted - own[label], -own) + predicted
+    worth = worth_of(there_tp, there, positives, total)
+    best = int(np.nanargmax(worth))
+    if not worth[best] > pooled_worth(stairs, worth_of, step) + _LEAST_GAIN:
+        return False
+    if best < len(label):
+        step[label[best]] = best
+    else:
+        step[best - len(label)] = NOBODY
+    return True
+
+
+def _rises(stairs: Staircase, steps: Array) -> tuple[Array, Array, Array]:
+    """The label of each of these steps, and the tp and predictions it adds to the one before."""
+    label = np.searchsorted(stairs.grid.offsets, steps, side="right") - 1
+    opens = np.append(True, np.diff(label) != 0)[: len(steps)]
+    tp, predicted = stairs.true_positives[steps], stairs.predicted[steps]
+    return (
+        label,
+        tp - np.where(opens, 0, np.roll(tp, 1)),
+        predicted - np.where(opens, 0, np.roll(predicted, 1)),
+    )
+
+
+def _last_of_equals(scores: Array) -> Array:
+    return np.append(scores[1:] != scores[:-1], True)[: len(scores)]
+
+
+def slopes(weights: Coefficients) -> tuple[float, float]:
+    """What a weighted sum of tp, fp, fn, tn gains for each hit and for each prediction."""
+    tp, fp, fn, tn = weights
+    return tp - fp - fn + tn, fp - tn
+
+
+def pooled_parts(counts: PooledCounts, metric: LinearFractional) -> tuple[float, float]:
+    """The numerator and the denominator of a ratio at these counts."""
+    numerator, denominator = metric.sums(*confusion(*counts))
+    return float(numerator), float(denominator)

@@ -1,0 +1,320 @@
+"""One classifier: the exact best threshold without sorting its scores.
+
+The scores are counted into buckets by their leading bits, positives and negatives apart. The counts
+at the edges of buckets are exact, so the best edge is a floor under the optimum. Inside a bucket no
+threshold can do better than to catch all of its positives and none of its negatives: a ceiling.
+Only buckets whose ceiling reaches the floor are opened. Their rows, as a rule a few in a hundred,
+are taken out and counted into finer buckets by their next bits, and so on until the rows that are
+left are few enough to sort, or lie in buckets of one score only.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core.threads import map_blocks, spans
+from halfmax.tuning.exact.buckets import (
+    Buckets,
+    Cut,
+    Opened,
+    Step,
+    Whole,
+    Window,
+    bits_of,
+    collect,
+    count_buckets,
+    count_finer,
+    count_others,
+    count_unweighted,
+    ends_of,
+    find_buckets,
+    from_top,
+    keep_buckets,
+    keys_of,
+    least_of,
+    lower_keys,
+    raise_keys,
+    ranks,
+    scores_of,
+    sum_type,
+)
+
+__all__ = ["Rows", "Step", "Whole", "best_step"]
+
+Array = npt.NDArray[Any]
+
+_BUCKET_BITS = 15
+_BLOCK = 1 << 20
+_SORTED_AT_ONCE = 1 << 15
+_OPENED_SORTED = 1 << 12  # rows of opened buckets; more are cut into finer buckets first
+_SAMPLE = 1 << 12
+_TAILS = (100, 20)  # of a sample, one in this many at each end
+_STEEPEST = 1e300
+_FEW_EXPECTED = 4.0  # rows of a sample
+_ALIKE = 8  # rows of a sample
+_RARE = 0.01  # share of rows; with more, hardly a group of rows has none of them
+
+
+class Rows(NamedTuple):
+    """Finite scores, truth (uint8) and weights of rows, and the counts that lie above them."""
+
+    scores: Array
+    truth: Array
+    weights: Array
+    tp_above: Any = 0
+    predicted_above: Any = 0
+
+
+def best_step(rows: Rows, whole: Whole) -> Step:
+    """The best threshold of all, predicting nobody included; the highest among equals."""
+    nobody = Step(np.inf, 0, 0, float(whole.worth(0, 0)))
+    if not rows.truth.any():
+        return nobody
+    ends = _ends(rows.scores)
+    if ends[0] == -np.inf:
+        return best_step(_pick(rows, np.flatnonzero(rows.scores > -np.inf), 0, 0), whole)
+    found = _search(rows, whole, ends)
+    return found if found.worth > nobody.worth else nobody
+
+
+def _ends(scores: Array) -> Array:
+    """The lowest and the highest score."""
+    parts = map_blocks(lambda part: (scores[part].min(), scores[part].max()), _blocks(scores))
+    lows, highs = zip(*parts, strict=True)
+    return np.array([min(lows), max(highs)])
+
+
+def _search(rows: Rows, whole: Whole, ends: Array) -> Step:
+    if len(rows.scores) <= _SORTED_AT_ONCE:
+        return _search_sorted(rows, whole)
+    dtype, cut = rows.scores.dtype, _cut(rows, whole, ends)
+    last = np.array([cut.size])
+    buckets = from_top(_bucket_counts(rows, cut), last, (rows.tp_above, rows.predicted_above))
+    chosen, floor = buckets.choose(whole, -np.inf)
+    if cut.shift == 0:  # every bucket holds one score only
+        return buckets.best(chosen, chosen + cut.base, whole, dtype)
+    single, keys = _single_scores(rows, cut, ends, chosen)
+    found = [buckets.best(single, keys, whole, dtype)]
+    chosen = np.setdiff1d(chosen, single)
+    if len(chosen):
+        share = buckets.inside[chosen[0] : chosen[-1] + 1].sum() / buckets.inside.sum()
+        opened = _open(rows, cut, _window(cut, ends, chosen, share), chosen)
+        found += _search_opened(opened, buckets.take(chosen), whole, floor, dtype)
+    return max(found, key=lambda step: (step.worth, step.threshold))
+
+
+def _cut(rows: Rows, whole: Whole, ends: Array) -> Cut:
+    """The way of cutting that would open the fewest rows of a sample, or few enough."""
+    low, high = keys_of(ends).tolist()
+    shift = max(0, (high - low).bit_length() - _resolution(len(rows.scores)))
+    size, least = (high >> shift) - (low >> shift) + 1, int(least_of(ends.dtype))
+    bits = Cut(size, least, shift, low >> shift)
+    if shift == 0:
+        return bits
+    sample, expected = _sample(rows), {}
+    for cut in (*_even_cuts(sample.scores, ends, bits, _resolution(len(rows.scores))), bits):
+        expected[cut] = _expected_rows(sample, whole, cut)
+        if expected[cut] < _FEW_EXPECTED:
+            return cut
+    return min(expected, key=lambda cut: expected[cut])
+
+
+def _even_cuts(sample: Array, ends: Array, bits: Cut, resolution: int) -> Iterator[Cut]:
+    """Even buckets from end to end, and then without tails, some of which may be long."""
+    tails = [len(sample) // tail for tail in _TAILS]
+    for start, stop in (ends, *(sample[[tail, -1 - tail]] for tail in tails)):
+        width = float(stop) - float(start)
+        if width > 0 and 0 < (scale := ((1 << resolution) - 1) / width) < _STEEPEST:
+            clipped = start > ends[0] or stop < ends[1]
+            even = bits._replace(size=1 << resolution, even=True, low=float(start), scale=scale)
+            yield even._replace(clipped=bool(clipped))
+
+
+def _sample(rows: Rows) -> Rows:
+    """Some of the rows, sorted."""
+    step = len(rows.scores) // _SAMPLE + 1
+    order = np.argsort(rows.scores[::step])
+    return Rows(*(part[::step][order] for part in rows[:3]))
+
+
+def _expected_rows(sample: Rows, whole: Whole, cut: Cut) -> float:
+    """Rows of a sample that would be opened; the size of buckets matters less, as does clipping."""
+    bucket = np.unique(find_buckets(sample.scores, cut), return_inverse=True)[1]
+    n_rows = np.bincount(bucket)
+    heavy = sample.weights * (whole.total / max(sample.weights.sum(), 1))
+    counts = np.stack([np.bincount(bucket, heavy * (sample.truth == k)) for k in (0, 1)], axis=1)
+    chosen, _ = from_top(counts, np.array([len(counts)]), (0, 0)).choose(whole, -np.inf)
+    expected = n_rows[chosen].sum() + 0.1 * (n_rows**2).sum() / len(bucket)
+    return float(expected) * (1.25 if cut.clipped else 1.0)
+
+
+def _search_opened(
+    parts: list[Opened], buckets: Buckets, whole: Whole, floor: float, dtype: np.dtype[Any]
+) -> list[Step]:
+    """The best thresholds of opened buckets; the best of all is among them."""
+    found = []
+    while parts:
+        low, high = ends_of(parts, len(buckets.hits))
+        single = low == high
+        found.append(buckets.best(np.flatnonzero(single), lower_keys(low[single]), whole, dtype))
+        if single.any():
+            others = np.flatnonzero(~single)
+            parts = keep_buckets(parts, others, len(single))
+            buckets, low, high = buckets.take(others), low[others], high[others]
+        if sum(len(rows.keys) for rows in parts) <= _OPENED_SORTED:
+            break
+        parts, buckets, floor = _refine(parts, buckets, (low, high), whole, floor)
+    if parts:
+        rows = Opened(*map(np.concatenate, zip(*parts, strict=True)))
+        above = (part[rows.bucket] for part in buckets.above)
+        scores = scores_of(lower_keys(rows.keys), dtype)
+        found.append(_search_sorted(Rows(scores, rows.truth, rows.weights, *above), whole))
+    return found
+
+
+def _refine(
+    parts: list[Opened], buckets: Buckets, ends: tuple[Array, Array], whole: Whole, floor: float
+) -> tuple[list[Opened], Buckets, float]:
+    """Cut opened buckets into finer ones and open those of them that reach the floor."""
+    low, high = ends
+    span = high - low
+    n_rows = sum(len(rows.keys) for rows in parts)
+    most = max(1 << _resolution(n_rows), 2 * len(span))
+    shift = int(span.max()).bit_length() - 1
+    while shift > 0 and ((span >> (shift - 1)) + 1).sum() <= most:
+        shift -= 1
+    pieces = (span >> shift).astype(np.int64) + 1
+    last = np.cumsum(pieces)
+    first = last - pieces
+    counts = np.zeros(2 * last[-1], sum_type(parts[0].weights))
+    cut = []
+    for rows in parts:
+        bucket = np.empty_like(rows.bucket)
+        count_finer(*rows, low, first, shift, bucket, counts)
+        cut.append(rows._replace(bucket=bucket))
+    finer = from_top(counts.reshape(-1, 2), last, buckets.above)
+    chosen, floor = finer.choose(whole, floor)
+    return keep_buckets(cut, chosen, last[-1]), finer.take(chosen), floor
+
+
+def _search_sorted(rows: Rows, whole: Whole) -> Step:
+    """Sweep the rows from the highest score down.
+
+    Rows from several buckets come with the counts above the bucket of each.
+    """
+    order = np.argsort(rows.scores)[::-1]
+    scores, weights = rows.scores[order], rows.weights[order]
+    hits = weights * rows.truth[order]
+    tp, predicted = np.cumsum(hits), np.cumsum(weights)
+    if isinstance(rows.tp_above, np.ndarray):
+        # What lies above a bucket is known: replace what was summed above its first row.
+        lift_tp, lift_predicted = rows.tp_above[order], rows.predicted_above[order]
+        first = np.flatnonzero(np.append(True, np.diff(lift_predicted) != 0))
+        length = np.diff(np.append(first, len(order)))
+        tp += lift_tp - np.repeat(tp[first] - hits[first], length)
+        predicted += lift_predicted - np.repeat(predicted[first] - weights[first], length)
+    else:
+        tp, predicted = tp + rows.tp_above, predicted + rows.predicted_above
+    last_of_equals = np.append(scores[1:] != scores[:-1], True)
+    tp, predicted = tp[last_of_equals], predicted[last_of_equals]
+    worth = whole.worth(tp, predicted)
+    best = int(np.argmax(worth))
+    threshold = float(scores[last_of_equals][best]) + 0.0  # no -0.0 in an answer
+    return Step(threshold, tp[best].item(), predicted[best].item(), worth[best].item())
+
+
+def _pick(rows: Rows, places: Array, tp_above: Any, predicted_above: Any) -> Rows:
+    return Rows(
+        rows.scores[places],
+        rows.truth[places],
+        rows.weights[places],
+        tp_above,
+        predicted_above,
+    )
+
+
+def _bucket_counts(rows: Rows, cut: Cut) -> Array:
+    bits = bits_of(rows.scores)
+    unweighted = rows.weights.strides[0] == 0 and rows.weights[0] == 1
+
+    def count(part: slice) -> Array:
+        counts = np.zeros(2 * cut.size, rows.weights.dtype)
+        inside = rows.scores[part], bits[part], rows.truth[part]
+        if unweighted:
+            count_unweighted(*inside, cut, counts)
+        else:
+            count_buckets(*inside, rows.weights[part], cut, counts)
+        return counts
+
+    total = np.zeros(2 * cut.size, sum_type(rows.weights))
+    for counts in map_blocks(count, _blocks(bits)):
+        total += counts
+    return total.reshape(-1, 2)
+
+
+def _single_scores(rows: Rows, cut: Cut, ends: Array, chosen: Array) -> tuple[Array, Array]:
+    """The chosen buckets that hold many rows of one score, and its key.
+
+    Tied scores need not be taken out. Buckets in which a sample finds many rows, all with the same
+    score, are looked at.
+    """
+    sample = np.sort(rows.scores[:: len(rows.scores) // _SAMPLE + 1])
+    bucket, first, size = np.unique(
+        find_buckets(sample, cut), return_index=True, return_counts=True
+    )
+    alike = (sample[first] == sample[first + size - 1]) & (size >= _ALIKE)
+    alike &= np.isin(bucket, chosen)
+    usual, bucket = sample[first[alike]], bucket[alike]
+    if not len(bucket):
+        return bucket, bucket
+    bits, rank = bits_of(rows.scores), ranks(bucket, cut.size)
+    window = _window(cut, ends, bucket, 1.0)
+
+    def count(part: slice) -> Array:
+        others = np.zeros(len(bucket), np.int64)
+        count_others(rows.scores[part], bits[part], cut, window, rank, usual, others)
+        return others
+
+    single = sum(map_blocks(count, _blocks(bits))) == 0
+    return bucket[single], keys_of(usual[single])
+
+
+def _open(rows: Rows, cut: Cut, window: Window, chosen: Array) -> list[Opened]:
+    """Take out the rows of the chosen buckets."""
+    bits, rank = bits_of(rows.scores), ranks(chosen, cut.size)
+
+    def take_out(part: slice) -> Opened:
+        inside = rows.scores[part], bits[part], rows.truth[part], rows.weights[part]
+        types = np.int64, np.uint8, rows.weights.dtype, np.int32
+        taken = Opened(*(np.empty(part.stop - part.start + 1, kind) for kind in types))
+        found = taken.take(slice(collect(*inside, cut, window, rank, *taken)))
+        return found._replace(keys=raise_keys(found.keys))
+
+    return [part for part in map_blocks(take_out, _blocks(bits)) if len(part.keys)]
+
+
+def _window(cut: Cut, ends: Array, chosen: Array, share: float) -> Window:
+    """Scores between which all of the chosen buckets lie, and not much more."""
+    if not cut.even:
+        edges = (np.array([chosen[0], chosen[-1] + 1]) + cut.base << cut.shift) - [0, 1]
+        low, high = scores_of(np.clip(edges, *keys_of(ends)), ends.dtype)
+        return Window(low, high, share < _RARE)
+    low, high = ends
+    with np.errstate(over="ignore"):  # two buckets more, for rounding, may be too many
+        edges = cut.low + np.array([chosen[0] - 2, chosen[-1] + 3]) / cut.scale
+        if chosen[0] > 0:
+            low = np.nextafter(edges[0].astype(ends.dtype), -np.inf)
+        if chosen[-1] < cut.size - 1:
+            high = np.nextafter(edges[1].astype(ends.dtype), np.inf)
+    return Window(low, high, share < _RARE)
+
+
+def _resolution(n_rows: int) -> int:
+    """The bits of buckets: no more buckets than rows need."""
+    return min(_BUCKET_BITS, max(1, n_rows.bit_length() - 4))
+
+
+def _blocks(rows: Array) -> list[slice]:
+    return spans(len(rows), max(_BLOCK, len(rows) // 8 + 1))

@@ -1,0 +1,176 @@
+"""The file format of thresholds: JSON that people can read, one label a line, checked on load."""
+
+import json
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from halfmax._core import checks
+from halfmax._core.checks import AVERAGES, Labels
+from halfmax._core.errors import spell_out
+
+Array = npt.NDArray[Any]
+
+FORMAT, VERSION = "halfmax.thresholds", 1
+COLUMNS = ("threshold", "score", "precision", "recall", "support", "predicted")
+
+
+def encode(head: dict[str, Any], labels: Labels | None, columns: tuple[Array, ...]) -> str:
+    """The text of a file: what was maximised, then a line for each label."""
+    odd = [name for name in labels or () if type(name) not in (str, int)]
+    if odd:
+        raise TypeError(
+            f"labels must be strings or integers to be saved; got {spell_out(odd[:3])}: "
+            "tune with labels=[...] that are"
+        )
+    top = {"format": FORMAT, "version": VERSION, **{k: _encode(v) for k, v in head.items()}}
+    names = labels or (None,) * len(columns[0])
+    cells = zip(names, *(column.tolist() for column in columns), strict=True)
+    rows = [dict(zip(("label", *COLUMNS), map(_encode, row), strict=True)) for row in cells]
+    lines = ",\n    ".join(map(_dump, rows))
+    return f'{json.dumps(top, indent=2)[:-2]},\n  "labels": [\n    {lines}\n  ]\n}}\n'
+
+
+def _dump(row: dict[str, Any]) -> str:
+    text = json.dumps(row, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair is no text, but it may be a name
+        return json.dumps(row, allow_nan=False)
+    return text
+
+
+def decode(raw: bytes) -> dict[str, Any]:
+    """The fields of a file's thresholds; a ValueError says what is wrong with it."""
+    if not raw.strip():
+        raise ValueError("it is empty")
+    content = json.loads(
+        raw.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=_no_key_twice
+    )
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f'it must be a JSON object with "format": "{FORMAT}" at its top level')
+    _check_version(content.get("version"))
+    fields = _decode_head(content) | _decode_labels(_take(content, "labels", list))
+    thresholds, average, shared = (fields[name] for name in ("thresholds", "average", "shared"))
+    if average == "binary" and (len(thresholds) != 1 or not shared):
+        raise ValueError('"average" is "binary": there must be one threshold, "shared" true')
+    if shared and (thresholds != thresholds[0]).any():
+        raise ValueError('"shared" is true, so all thresholds must be equal')
+    return fields
+
+
+def _check_version(version: Any) -> None:
+    if type(version) is not int or version < 1:
+        raise ValueError(f'"version" must be a whole number from 1; got {version!r:.40}')
+    if version > VERSION:
+        raise ValueError(
+            f"its version {version} is newer than {VERSION}, the newest that this halfmax reads; "
+            "upgrade halfmax"
+        )
+
+
+def _decode_head(content: dict[str, Any]) -> dict[str, Any]:
+    head = {name: _take(content, name, str) for name in ("metric", "average")}
+    if not head["metric"]:
+        raise ValueError('"metric" must not be empty')
+    if head["average"] not in (*AVERAGES, "binary"):
+        raise ValueError(f'"average" must be {spell_out((*AVERAGES, "binary"), "or")}')
+    zero_division = float(_number(content, "zero_division"))
+    return head | {
+        "shared": _take(content, "shared", bool),
+        "guard": _guard(content.get("guard")),
+        "score": float(_number(content, "score")),
+        "zero_division": checks.check_zero_division(zero_division),
+    }
+
+
+def _guard(name: Any) -> str | None:
+    """The guard, which files did not always tell."""
+    guard = checks.check_guard(name)
+    return None if guard is None else str(guard)
+
+
+def _decode_labels(rows: list[Any]) -> dict[str, Any]:
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise ValueError('"labels" must be a list of one or more objects')
+    cells: dict[str, Array] = {}
+    for name in COLUMNS:
+        words = _WORDS.get(name, ("nan",))
+        cells[name] = np.array([_number(row, name, words, place) for place, row in enumerate(rows)])
+    for name in ("precision", "recall"):
+        if ((cells[name] < 0) | (cells[name] > 1)).any():
+            raise ValueError(f'"{name}" must be from 0 to 1, or "nan"')
+    for name in ("support", "predicted"):
+        if cells[name].dtype == object or cells[name].min() < 0:
+            raise ValueError(f'"{name}" must be a count, from 0 to 64 bits')
+    return {
+        "labels": _names(tuple(_label(row.get("label")) for row in rows)),
+        "thresholds": cells["threshold"].astype(np.float64),
+        "label_scores": cells["score"].astype(np.float64),
+        "precision": cells["precision"].astype(np.float64),
+        "recall": cells["recall"].astype(np.float64),
+        "support": cells["support"],
+        "predicted": cells["predicted"],
+    }
+
+
+# JSON has no infinities and no NaN: they are written as these words, where they have a meaning.
+_WORDS: dict[str, tuple[str, ...]] = {"threshold": ("inf",), "support": (), "predicted": ()}
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+def _encode(value: Any) -> Any:
+    return str(value) if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _number(
+    row: dict[str, Any], name: str, words: tuple[str, ...] = ("nan",), place: int | None = None
+) -> float | int:
+    where = f'"{name}"' if place is None else f'"{name}" of label {place}'
+    if name not in row:
+        raise ValueError(f"{where} is missing")
+    value = row[name]
+    if isinstance(value, str) and value in words:
+        return float(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{where} must be a number{_or(words)}; got {value!r:.40}")
+    if not abs(value) <= _LARGEST:  # also 1e999, which Python reads as inf
+        raise ValueError(f"{where} must be a finite number{_or(words)}; got {value!r:.40}")
+    return value
+
+
+def _or(words: tuple[str, ...]) -> str:
+    return "".join(f' or "{word}"' for word in words)
+
+
+def _take(content: dict[str, Any], name: str, kind: type) -> Any:
+    value = content.get(name)
+    if type(value) is not kind:
+        raise ValueError(f'"{name}" must be a {kind.__name__}; got {value!r:.40}')
+    return value
+
+
+def _label(value: Any) -> str | int | None:
+    if value is not None and type(value) not in (str, int):
+        raise ValueError(f'"label" must be a string, an integer or null; got {value!r:.40}')
+    return value  # type: ignore[no-any-return]
+
+
+def _names(names: tuple[str | int | None, ...]) -> Labels | None:
+    if all(name is None for name in names):
+        return None
+    if None in names:
+        raise ValueError('"label" must be given for every label or for none')
+    return checks.check_labels(names, len(names))
+
+
+def _refuse_constant(word: str) -> Any:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("an object has the same key twice")
+    return found

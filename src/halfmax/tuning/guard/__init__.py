@@ -1,0 +1,1 @@
+"""Thresholds that hold on new data: labels lend each other strength."""

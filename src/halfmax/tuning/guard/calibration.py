@@ -1,0 +1,262 @@
+"""Calibrated probabilities for every label, the rarest included: labels lend each other strength.
+
+A label with two positives cannot be calibrated alone. Three layers share what all labels tell:
+
+1. *One map for all*: the pooled positive rate of each band of scores, falling with the score
+   (isotonic regression), on the logit scale.
+2. *What kind of label*: a logistic regression pooled over labels corrects the map by how many
+   positives it expects of the label and by the band's rank within the label.
+3. *This label*: an intercept and a slope of its own, shrunk to those of the others by a normal
+   prior whose variances are learned from all labels (empirical Bayes). A label with many positives
+   follows its own; a label with none follows the others.
+
+Probabilities are means over what is still uncertain about a label's intercept and slope.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, logit
+
+from halfmax._core.jit import kernel
+from halfmax._core.threads import map_blocks, spans
+from halfmax.tuning.guard.bands import Bands
+
+Array = npt.NDArray[Any]
+
+_BLOCK_LABELS = 256
+_MOST_NEWTON, _NEWTON_DONE = 30, 1e-7
+_MOST_ROUNDS, _ROUNDS_DONE = 40, 1e-3
+_LEAST_VARIANCE = 1e-6
+_IDENTITY = np.array([0.0, 1.0, 0.0, 0.0])  # the pooled map as it is; data must earn a change
+
+
+class Prior(NamedTuple):
+    """What all labels together say, before a label's own counts are looked at."""
+
+    map: Array  # (bands,), the pooled logits
+    level: float  # the mean of what `_levels` gives
+    kind: Array  # (4,), weights of 1, map, level and rank
+    centre: float  # where on the logit scale a slope turns
+    mean: Array  # (2,), of intercepts and slopes
+    variance: Array  # (2, 2)
+
+
+@kernel
+def _falling_rates(rows: Array, positives: Array, rates: Array) -> None:
+    """Isotonic regression of every label's bands: the rates that fall, and fit best."""
+    size = np.empty(rows.shape[1])
+    hits = np.empty(rows.shape[1])
+    length = np.empty(rows.shape[1], np.int64)
+    for j in range(rows.shape[0]):
+        blocks = 0
+        for b in range(rows.shape[1]):
+            size[blocks], hits[blocks], length[blocks] = rows[j, b], positives[j, b], 1
+            blocks += 1
+            while blocks > 1 and hits[blocks - 2] * size[blocks - 1] <= (
+                hits[blocks - 1] * size[blocks - 2]
+            ):
+                blocks -= 1
+                size[blocks - 1] += size[blocks]
+                hits[blocks - 1] += hits[blocks]
+                length[blocks - 1] += length[blocks]
+        b = 0
+        for block in range(blocks):
+            for _ in range(length[block]):
+                rates[j, b] = hits[block] / size[block]
+                b += 1
+
+
+@kernel
+def _pooled_newton(
+    logits: Array, level: Array, rank: Array, rows: Array, positives: Array, kind: Array
+) -> tuple[Array, Array]:
+    """Gradient and curvature of the pooled logistic regression, over all cells."""
+    gradient, curvature = np.zeros(4), np.zeros((4, 4))
+    x = np.ones(4)
+    for j in range(rows.shape[0]):
+        x[2] = level[j]
+        for b in range(rows.shape[1]):
+            if rows[j, b] > 0.0:
+                x[1] = logits[b]
+                x[3] = rank[j, b]
+                p = 1.0 / (1.0 + np.exp(-(x * kind).sum()))
+                for i in range(4):
+                    gradient[i] += x[i] * (positives[j, b] - rows[j, b] * p)
+                    for k in range(4):
+                        curvature[i, k] += x[i] * x[k] * rows[j, b] * p * (1.0 - p)
+    return gradient, curvature
+
+
+@kernel
+def _fit_own(
+    logits: Array,
+    rows: Array,
+    positives: Array,
+    centre: float,
+    mean: Array,
+    precision: Array,
+    own: Array,
+    spread: Array,
+) -> None:
+    """Newton's method for each label's most probable intercept and slope, and their covariance."""
+    for j in range(rows.shape[0]):
+        intercept, slope = own[j, 0], own[j, 1]
+        widest = 0.0
+        for b in range(rows.shape[1]):
+            if rows[j, b] > 0.0:
+                widest = max(widest, abs(logits[j, b] - centre))
+        for _ in range(_MOST_NEWTON):
+            off0, off1 = intercept - mean[0], slope - mean[1]
+            g0 = -(precision[0, 0] * off0 + precision[0, 1] * off1)
+            g1 = -(precision[1, 0] * off0 + precision[1, 1] * off1)
+            h00, h01, h11 = precision[0, 0], precision[0, 1], precision[1, 1]
+            for b in range(rows.shape[1]):
+                if rows[j, b] > 0.0:
+                    x = logits[j, b] - centre
+                    p = 1.0 / (1.0 + np.exp(-(logits[j, b] + intercept + slope * x)))
+                    residual = positives[j, b] - rows[j, b] * p
+                    weight = rows[j, b] * p * (1.0 - p)
+                    g0 += residual
+                    g1 += residual * x
+                    h00 += weight
+                    h01 += weight * x
+                    h11 += weight * x * x
+            determinant = h00 * h11 - h01 * h01
+            step0 = (h11 * g0 - h01 * g1) / determinant
+            step1 = (h00 * g1 - h01 * g0) / determinant
+            size = abs(step0) + abs(step1) * widest  # how far any logit moves
+            shorter = 1.0 / max(1.0, size)  # far from the top, Newton's steps overshoot
+            intercept += shorter * step0
+            slope += shorter * step1
+            if size < _NEWTON_DONE:
+                break
+        own[j, 0], own[j, 1] = intercept, slope
+        spread[j, 0, 0] = h11 / determinant
+        spread[j, 0, 1] = spread[j, 1, 0] = -h01 / determinant
+        spread[j, 1, 1] = h00 / determinant
+
+
+def falling_rates(rows: Array, positives: Array) -> Array:
+    """Isotonic regression for each label: rates of the bands that fall and fit best."""
+    rates = np.empty_like(rows)
+
+    def fit(part: slice) -> None:
+        _falling_rates(rows[part], positives[part], rates[part])
+
+    for _ in map_blocks(fit, spans(len(rows), _BLOCK_LABELS)):
+        pass
+    return rates
+
+
+def learn_prior(bands: Bands) -> Prior:
+    """Learn from all labels what is known of a label before its own counts are looked at."""
+    logits = pooled_map(bands)
+    level = float(_levels(bands, logits).mean())
+    prior = Prior(logits, level, _IDENTITY.copy(), 0.0, np.zeros(2), np.eye(2) / 2)
+    prior = prior._replace(kind=_fit_kind(bands, prior))
+    cells = _cell_logits(bands, prior)
+    expected = bands.rows * expit(cells)
+    prior = prior._replace(centre=float((expected * cells).sum() / expected.sum()))
+    own = np.zeros((bands.n_labels, 2))
+    for _ in range(_MOST_ROUNDS):
+        own, spread = _posterior(bands, cells, prior, own)
+        mean = own.mean(axis=0)
+        off = own - mean
+        variance = (off[:, :, None] * off[:, None, :] + spread).mean(axis=0)
+        variance += _LEAST_VARIANCE * np.eye(2)
+        moved = np.abs(variance - prior.variance).max()
+        prior = prior._replace(mean=mean, variance=variance)
+        if moved < _ROUNDS_DONE:
+            break
+    return prior
+
+
+def calibrate(bands: Bands, prior: Prior) -> Array:
+    """For each label and band the probability of a positive, from the prior and the counts."""
+    cells = _cell_logits(bands, prior)
+    own, spread = _posterior(bands, cells, prior, np.tile(prior.mean, (bands.n_labels, 1)))
+    x = cells - prior.centre
+    variance = spread[:, 0, :1] + x * (2.0 * spread[:, 0, 1:] + x * spread[:, 1, 1:])
+    flat = np.sqrt(1.0 + np.pi / 8.0 * variance)  # MacKay's mean of a logistic over a normal
+    means = expit((cells + own[:, :1] + own[:, 1:] * x) / flat)
+    falling: Array = np.minimum.accumulate(means, axis=1)
+    return falling
+
+
+def pooled_map(bands: Bands) -> Array:
+    """The logit of the pooled positive rate of each band: falling, and without flat stretches.
+
+    Isotonic regression gives blocks of equal rates. Half a positive and half a negative are added
+    to each, so that no rate is 0 or 1, and between the middles of blocks the logit is drawn
+    straight over the logarithm of the rank, which no monotone change of the scores can alter.
+    """
+    rows, positives = bands.rows.sum(axis=0), bands.positives.sum(axis=0)
+    fitted = falling_rates(np.maximum(rows, 1e-9)[None, :], positives[None, :])[0]
+    block = np.append(0, np.cumsum(np.diff(fitted) != 0))
+    size, hits = np.bincount(block, rows), np.bincount(block, positives)
+    height = np.minimum.accumulate(logit((hits + 0.5) / (size + 1.0)))
+    ends = np.cumsum(size)
+    middles = (np.log(ends - size + 0.5) + np.log(ends + 0.5)) / 2
+    below = np.cumsum(rows)
+    logits: Array = np.interp(np.log(below - rows / 2 + 0.5), middles, height)
+    return logits
+
+
+def _fit_kind(bands: Bands, prior: Prior) -> Array:
+    """Weights of the pooled regression; a unit normal prior keeps them near the map as it is."""
+    level, rank = _levels(bands, prior.map) - prior.level, _ranks(bands)
+    kind = _IDENTITY.copy()
+    for _ in range(_MOST_NEWTON):
+        gradient, curvature = _pooled_newton(
+            prior.map, level, rank, bands.rows, bands.positives, kind
+        )
+        step = np.linalg.solve(curvature + np.eye(4), gradient - (kind - _IDENTITY))
+        kind = kind + step / max(1.0, np.abs(step).max())
+        if np.abs(step).max() < _NEWTON_DONE:
+            break
+    return kind
+
+
+def _levels(bands: Bands, logits: Array) -> Array:
+    """The logarithm of the share of positives that the map expects of each label."""
+    levels: Array = np.log(bands.rows @ expit(logits) / bands.total)
+    return levels
+
+
+def _ranks(bands: Bands) -> Array:
+    """The logarithm of where each band stands within its label."""
+    down_to = np.cumsum(bands.rows, axis=1)
+    ranks: Array = np.log((down_to - bands.rows / 2 + 0.5) / bands.total)
+    return ranks
+
+
+def _cell_logits(bands: Bands, prior: Prior) -> Array:
+    level = _levels(bands, prior.map) - prior.level
+    constant, of_map, of_level, of_rank = prior.kind
+    cells = constant + of_map * prior.map + of_level * level[:, None] + of_rank * _ranks(bands)
+    falling: Array = np.minimum.accumulate(cells, axis=1)
+    return falling
+
+
+def _posterior(bands: Bands, cells: Array, prior: Prior, start: Array) -> tuple[Array, Array]:
+    """Intercept and slope of each label, and how uncertain they are."""
+    own, spread = start.copy(), np.empty((bands.n_labels, 2, 2))
+    precision = np.linalg.inv(prior.variance)
+
+    def fit(part: slice) -> None:
+        _fit_own(
+            cells[part],
+            bands.rows[part],
+            bands.positives[part],
+            prior.centre,
+            prior.mean,
+            precision,
+            own[part],
+            spread[part],
+        )
+
+    for _ in map_blocks(fit, spans(bands.n_labels, _BLOCK_LABELS)):
+        pass
+    return own, spread
