@@ -16,7 +16,8 @@ from sklearn.metrics import precision_recall_curve
 import halfmax as hm
 from benchmarks import data, peers
 from benchmarks.measure import seconds
-from halfmax.metrics.metric import FBeta, Objective
+from halfmax.metrics.metric import FBeta
+from halfmax.metrics.objective import Objective
 from halfmax.metrics.score import label_counts
 from halfmax.staircase import leave_one_out
 

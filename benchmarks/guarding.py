@@ -15,7 +15,7 @@ from sklearn.isotonic import IsotonicRegression
 
 import halfmax as hm
 from benchmarks.measure import seconds
-from halfmax.staircase.signal import floods
+from halfmax.metrics.flooding import floods
 
 BESIDE_THE_PROJECT = Path(__file__).parents[2] / "shared" / "data"
 SCORES = Path(os.environ.get("HALFMAX_DATA", BESIDE_THE_PROJECT)) / "scores"

@@ -17,12 +17,14 @@ from test_curse import LIKELY, chance_of_equal_laws
 from test_real_scores import real  # noqa: F401
 
 import halfmax as hm
-from halfmax._core import checks, labelled, threads
+from halfmax._core import labelled, threads
 from halfmax.honesty import assess, cross_fit, on_staircase, weighted_rows
-from halfmax.metrics.metric import FBeta, Objective, find_metric
+from halfmax.metrics.goal import check_guard
+from halfmax.metrics.metric import FBeta, find_metric
+from halfmax.metrics.objective import Objective
 from halfmax.staircase import bootstrap, leave_one_out
+from halfmax.staircase.staircase import NOBODY
 from halfmax.tuning import tune
-from halfmax.tuning.exact.micro import NOBODY
 
 INF = np.inf
 UNWEIGHTED = ("none",)
@@ -651,7 +653,7 @@ def test_a_guard_tunes_thirty_times_at_most():
 def test_data_past_the_gate_are_tuned_and_assessed_alike(guard):
     y, s = some_labels("macro", n=40, n_labels=3)
     what = labelled.read_labelled(y, s), "macro", True, Objective(find_metric("f1"))
-    wanted = checks.check_guard(guard)
+    wanted = check_guard(guard)
     tuned = tune.tune_checked(*what, wanted)
     a = assess.assess_checked(*what, wanted, tuned, n_resamples=7)
     same(a, hm.assess(y, s, guard=guard, n_resamples=7))

@@ -10,7 +10,8 @@ from hypothesis.extra import numpy as hnp
 from strategies import METRICS, Case, floors, metrics, one_classifier, weights, zero_divisions
 
 import halfmax as hm
-from halfmax.metrics.metric import Objective, find_metric
+from halfmax.metrics.metric import find_metric
+from halfmax.metrics.objective import Objective
 from halfmax.tuning.exact import one
 
 USERS = {

@@ -13,9 +13,10 @@ from sklearn.isotonic import IsotonicRegression
 from strategies import compiled, many_labels
 
 import halfmax as hm
-from halfmax.metrics.metric import Objective, find_metric
+from halfmax.metrics.metric import find_metric
+from halfmax.metrics.objective import Objective
 from halfmax.tuning.guard import bands, calibration, guards
-from halfmax.tuning.guard.expected_scores import expected_scores
+from halfmax.tuning.guard.guards import expected_scores
 
 INF = np.inf
 fewer = settings(max_examples=max(10, settings().max_examples // 4))

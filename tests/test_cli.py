@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 import halfmax
-from halfmax._core.checks import check_guard
 from halfmax.cli import app, options
 from halfmax.cli.commands import labelled
+from halfmax.metrics.goal import check_guard
 from halfmax.metrics.metric import find_metric
 from halfmax.paper import reproduce as study
 from halfmax.paper.claims.claim import SLIP, Claim

@@ -22,11 +22,13 @@ import halfmax as hm
 from halfmax._core.labelled import read_labelled
 from halfmax.displays import curve_counts, lettering, notebook
 from halfmax.displays.assessed_score import AssessedScoreDisplay
-from halfmax.displays.base import name_of, name_of_rule, plain
+from halfmax.displays.base import name_of, plain
 from halfmax.displays.decision_region import in_words
 from halfmax.displays.style import CURVES, SHADES
 from halfmax.displays.winners_curse import log_odds, near_one
-from halfmax.metrics.metric import Objective, find_metric
+from halfmax.metrics.metric import find_metric
+from halfmax.metrics.objective import Objective
+from halfmax.metrics.words import name_of_rule
 from halfmax.staircase.staircase import Staircase
 from tests import naive, strategies
 from tests.strategies import compiled

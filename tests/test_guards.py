@@ -16,8 +16,9 @@ from strategies import averages, compiled, forms, many_labels, one_classifier, t
 
 import halfmax as hm
 from halfmax._core import threads
-from halfmax.metrics.metric import Objective, find_metric
-from halfmax.staircase import signal
+from halfmax.metrics.flooding import floods
+from halfmax.metrics.metric import find_metric
+from halfmax.metrics.objective import Objective
 from halfmax.tuning.guard import calibration, guards
 
 INF = np.inf
@@ -82,7 +83,7 @@ def test_any_labels_get_thresholds(case, guard, average, metric):
     t = tune(case, guard, average, metric)
     if guard == "auto":
         weight = case.rows if case.w is None else case.w.sum()
-        assert not signal.floods(t.predicted, t.support, weight).any()
+        assert not floods(t.predicted, t.support, weight).any()
 
 
 @fewer
@@ -246,7 +247,7 @@ def test_labels_beyond_the_teachers_are_calibrated_too(monkeypatch):
     y, s = draw(9)
     t = hm.tune(y, s, guard="auto")
     assert (t.predicted[t.support > 3] > 0).all()
-    assert not signal.floods(t.predicted, t.support, len(y)).any()
+    assert not floods(t.predicted, t.support, len(y)).any()
 
 
 def few_live(seed, n=600, n_labels=500, n_live=5):
@@ -442,7 +443,7 @@ def test_labels_without_signal_do_not_flood_new_rows(n, base):
     t = hm.tune(y, rng.random(y.shape), guard="auto")
     above = 1.0 - np.minimum(t.thresholds, 1.0)  # of scores spread evenly over 0 to 1
     predicted, positives = rng.binomial(4000, above), rng.binomial(4000, base, 500)
-    assert signal.floods(predicted, positives, 4000).mean() <= 0.01
+    assert floods(predicted, positives, 4000).mean() <= 0.01
 
 
 # Much data: what a guard gives up is given back.
@@ -502,7 +503,7 @@ def test_with_little_data_auto_beats_naive_tuning_on_new_rows():
         macro = {g: hm.score(new_y, predicted) for g, predicted in reached.items()}
         assert macro["auto"] > 1.05 * macro[None]
         assert macro["calibrated"] > macro[None]
-        flooding += signal.floods(reached["auto"].sum(axis=0), new_y.sum(axis=0), 5000).sum()
+        flooding += floods(reached["auto"].sum(axis=0), new_y.sum(axis=0), 5000).sum()
     assert flooding <= 1  # a rare label had eight positives by luck
 
 

@@ -11,6 +11,7 @@ from scipy.special import expit
 from strategies import FLOATS, compiled, many_labels
 
 import halfmax as hm
+from halfmax.metrics.flooding import floods, most_predicted
 from halfmax.staircase import signal as label_health
 
 INF = np.inf
@@ -22,26 +23,26 @@ def test_floods_are_what_the_words_say():
         for positives in (0, 1, 3, 10):
             for predicted in range(total + 1):
                 expected = naive_guards.floods(predicted, positives, total)
-                assert label_health.floods(predicted, positives, total) == expected
+                assert floods(predicted, positives, total) == expected
 
 
 @given(st.integers(0, 100_000), st.integers(1, 1_000_000), st.booleans())
 def test_the_most_predicted_would_reach_the_limit_by_three_deviations(positives, total, doubtful):
-    most = float(label_health.most_predicted(positives, total, doubtful))
+    most = float(most_predicted(positives, total, doubtful))
     sure = max(positives - (2 if doubtful else 1) * np.sqrt(positives), 0)
     limit = max(0.05 * total, 10 * sure)
     assert most + 3 * np.sqrt(2 * most) == pytest.approx(limit)
-    assert not label_health.floods(most, positives, total)
+    assert not floods(most, positives, total)
 
 
 def test_each_label_may_be_doubtful_or_not():
     positives = np.array([4, 100, 100, 400])
-    both = label_health.most_predicted(positives, 1000, np.array([True, True, False, False]))
+    both = most_predicted(positives, 1000, np.array([True, True, False, False]))
     for j, doubtful in enumerate((True, True, False, False)):
-        assert both[j] == label_health.most_predicted(positives[j], 1000, doubtful)
+        assert both[j] == most_predicted(positives[j], 1000, doubtful)
     assert_array_equal(
-        label_health.most_predicted(positives, 1000),
-        label_health.most_predicted(positives, 1000, np.zeros(4, bool)),
+        most_predicted(positives, 1000),
+        most_predicted(positives, 1000, np.zeros(4, bool)),
     )
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from strategies import compiled
 
 import halfmax as hm
-from halfmax.staircase.signal import floods
+from halfmax.metrics.flooding import floods
 
 BESIDE_THE_PROJECT = Path(__file__).parents[2] / "shared" / "data"
 SCORES = Path(os.environ.get("HALFMAX_DATA", BESIDE_THE_PROJECT)) / "scores"

@@ -6,9 +6,8 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from halfmax._core.types import Array
 
 
 def to_numpy(values: Any, name: str) -> tuple[Array, tuple[Hashable, ...] | None] | None:

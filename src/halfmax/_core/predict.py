@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-Array = npt.NDArray[Any]
+from halfmax._core.types import Floats
 
 
-def predict(scores: Any, thresholds: npt.NDArray[np.float64]) -> Any:
+def predict(scores: Any, thresholds: Floats) -> Any:
     """0/1 as int8, in the container of the scores: an array, or a CSR that stores its ones.
 
     The thresholds stay float64: compared as float32 they could round up past a score.

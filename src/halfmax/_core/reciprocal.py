@@ -5,14 +5,10 @@ items. No weight is negative, so the relative error of the sum, below 1e-15 for 
 range, is that of any mixture of reciprocals too. ``docs/expected-f.md`` derives the rule.
 """
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.jit import kernel
-
-Array = npt.NDArray[Any]
+from halfmax._core.types import Array
 
 # The trapezoidal rule after t = exp(y + shift - exp(-y)), in units of 1/hi, from y = START on.
 # These three numbers give the fewest nodes that keep the error below rounding.

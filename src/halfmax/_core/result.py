@@ -1,13 +1,74 @@
 """Results that show themselves as a line of words and a table, and a picture in notebooks."""
 
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from halfmax._core import frames
-from halfmax._core.table import Table
+from halfmax._core.text import on_one_line
+
+_SHOWN = 30
 
 
-class Shown:
+class Table(dict[str, Any]):
+    """Columns by name, a dictionary that prints as a table; any library makes a frame of it.
+
+    >>> print(Table({"label": ["cat", "dog"], "threshold": [0.25, float("inf")]}))
+    label  threshold
+    cat         0.25
+    dog          inf
+    """
+
+    @property
+    def n_rows(self) -> int:
+        return len(next(iter(self.values()), ()))
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows, as tuples in the order of the columns."""
+        return zip(*self.values(), strict=True)
+
+    def __repr__(self) -> str:
+        cells = [list(self), *self._shown()]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        put = [
+            str.ljust if place == 0 or all(isinstance(cell, str) for cell in column) else str.rjust
+            for place, column in enumerate(self.values())
+        ]
+        lines = [
+            "  ".join(p(c, w) for p, c, w in zip(put, row, widths, strict=True)).rstrip()
+            for row in cells
+        ]
+        return "\n".join([*lines, *self._left_out()])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in self)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._shown()
+        )
+        rest = "".join(f"<p>{escape(line)}</p>" for line in self._left_out())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+    def _shown(self) -> list[list[str]]:
+        heads = [column[:_SHOWN] for column in self.values()]
+        return [[on_one_line(row[0]), *map(_cell, row[1:])] for row in zip(*heads, strict=True)]
+
+    def _left_out(self) -> list[str]:
+        more = self.n_rows - _SHOWN
+        return [f"... and {more:,} more row{'s' * (more > 1)}"] if more > 0 else []
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, (float, np.floating)):
+        return f"{value:,.0f}" if 1e4 <= abs(float(value)) < 1e15 else f"{value:.4g}"
+    if isinstance(value, (int, np.integer)):
+        return f"{value:,}"
+    return str(value)
+
+
+class Result:
     """A result with a summary and plain columns, in the library that the data came in."""
 
     _frame_library: Any

@@ -5,7 +5,6 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.decomposition import PCA
@@ -16,15 +15,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from halfmax._core.errors import OptimismWarning
-from halfmax._core.table import Table
+from halfmax._core.result import Table
+from halfmax._core.types import Array
 from halfmax.expected.decide import decide
 from halfmax.honesty.assess import assess
+from halfmax.metrics.flooding import floods
 from halfmax.metrics.score import score
-from halfmax.staircase.signal import floods
 from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tune import tune
-
-Array = npt.NDArray[Any]
 
 # Facts about a digit, some common, some rare: a small multilabel problem from real images.
 _FACTS = {

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from halfmax._core.table import Table
+    from halfmax._core.result import Table
     from halfmax.honesty.assessment import Assessment
     from halfmax.honesty.diagnosis import Diagnosis
     from halfmax.mesh.rules.evaluate import Evaluation

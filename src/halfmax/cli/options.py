@@ -21,14 +21,14 @@ def complete_metric(incomplete: str) -> list[str]:
 
 def complete_average(incomplete: str) -> list[str]:
     """Names of averages."""
-    from halfmax._core.checks import AVERAGES
+    from halfmax.metrics.average import AVERAGES
 
     return [name for name in AVERAGES if name.startswith(incomplete)]
 
 
 def complete_guard(incomplete: str) -> list[str]:
     """Names of guards."""
-    from halfmax._core.checks import _GUARDS
+    from halfmax.metrics.goal import _GUARDS
 
     return [name for name in _GUARDS if name.startswith(incomplete)]
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from halfmax._core.table import Table
+from halfmax._core.result import Table
 from halfmax.cli import documents
 from halfmax.cli.run import on_one_line, respelled
 from halfmax.honesty.diagnosis import FINDINGS

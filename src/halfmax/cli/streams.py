@@ -79,7 +79,7 @@ def ending_of(out: str, endings: Sequence[str]) -> str:
     """Which of the endings, that each stand for a format, a file's name has."""
     found = [ending for ending in endings if out.lower().endswith(ending)]
     if not found:
-        from halfmax._core.errors import spell_out
+        from halfmax._core.text import spell_out
 
         known = spell_out(endings, "or")
         raise ValueError(f"cannot tell the format of {out}: its name must end in {known}")

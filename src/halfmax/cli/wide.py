@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from halfmax._core.errors import spell_out
+from halfmax._core.text import spell_out
 from halfmax.tables.columns import Columns
 from halfmax.tables.files import CSV, delimiter_of, format_of, open_files, readable, told_of
 from halfmax.tables.writing import table_file

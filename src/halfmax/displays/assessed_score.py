@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from halfmax._core.types import Floats
 from halfmax.displays.base import Display, ink_of, name_of, need, number, plain
 from halfmax.displays.lettering import name_uprights
 from halfmax.displays.style import BLUE, GREY, ORANGE
@@ -14,7 +14,6 @@ from halfmax.honesty.assessment import Assessment
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = npt.NDArray[np.float64]
 
 _BINS = 30
 
@@ -34,7 +33,7 @@ class AssessedScoreDisplay(Display):
     metric : str
     """
 
-    resampled_scores: Array
+    resampled_scores: Floats
     score: float
     expected_score: float
     score_interval: tuple[float, float]

@@ -6,19 +6,15 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from halfmax._core.checks import Labels
-from halfmax._core.errors import spell_out
-from halfmax._core.table import on_one_line
+from halfmax._core.text import on_one_line
 from halfmax.displays.style import INK, NARROW, styled
-from halfmax.metrics.metric import JACCARD, FBeta, find_metric
+from halfmax.metrics.words import metric_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Array = npt.NDArray[Any]
 Kind = TypeVar("Kind")
 
 MANY_POINTS = 2000  # from here on they are drawn as dots of an image, also in vector files
@@ -161,32 +157,9 @@ def plain(name: Hashable, longest: int = _LONGEST_NAME) -> str:
     return text.replace("$", r"\$")
 
 
-def metric_name(metric: str) -> str:
-    """F1 rather than f1; a metric of the user's own as it is called."""
-    if _beta(metric) is not None:
-        return metric.upper()
-    return "Jaccard" if metric == JACCARD.name else metric
-
-
 def name_of(metric: str) -> str:
     """How a metric is written on an axis."""
     return plain(metric_name(metric))
-
-
-def name_of_rule(metric: str) -> str:
-    """How the threshold of calibrated probabilities is written: F*/2 for F1."""
-    beta = _beta(metric)
-    if beta is not None:
-        return f"F*/{1.0 + beta**2:.4g}"
-    return "J*/(1 + J*)" if metric == JACCARD.name else "plug-in threshold"
-
-
-def _beta(metric: str) -> float | None:
-    try:
-        found = find_metric(metric)
-    except ValueError:
-        return None  # a metric of the user's own
-    return found.beta if isinstance(found, FBeta) else None
 
 
 def number(value: float) -> str:
@@ -194,27 +167,6 @@ def number(value: float) -> str:
     if value == np.inf:
         return "nobody"
     return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")
-
-
-def names_or_places(labels: Labels | None, size: int) -> Labels:
-    """Names of the labels, or their places where they have none."""
-    return tuple(range(size)) if labels is None else labels
-
-
-def place_of(label: Hashable | None, labels: Labels | None, size: int) -> int:
-    """Where a label stands: found by its name, or by its place where labels have no names."""
-    if label is None:
-        if size == 1:
-            return 0
-        raise ValueError(
-            f"label must say which of the {size:,} labels to draw, by its "
-            f"{'place' if labels is None else 'name'}; got None"
-        )
-    names = names_or_places(labels, size)
-    if label not in names:
-        known = f"from 0 to {size - 1:,}" if labels is None else spell_out(names, "or", 5)
-        raise ValueError(f"label must be {known}; got {label!r}")
-    return names.index(label)
 
 
 def put_legend(ax: "Axes", name: str | None, columns: int = 1) -> None:

@@ -6,11 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.labelled import LabelledScores
-from halfmax.metrics.metric import Objective
+from halfmax._core.types import Floats
+from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid
 from halfmax.staircase.staircase import Staircase
-
-Array = npt.NDArray[np.float64]
 
 _PART = 640  # three times this, and a few, are the most scores kept
 
@@ -48,7 +47,7 @@ def band(
     level: float,
     n_resamples: int,
     rng: np.random.Generator,
-) -> tuple[Array, Array]:
+) -> tuple[Floats, Floats]:
     """Where the metric at each threshold lies when the rows are drawn again.
 
     In the Poisson bootstrap the rows between two thresholds weigh Poisson of their number. Weights
@@ -77,9 +76,9 @@ def _rows_between(stairs: Staircase) -> tuple[npt.NDArray[Any], npt.NDArray[Any]
 
 def _draw_again(
     sums: npt.NDArray[Any], squares: npt.NDArray[Any], n_resamples: int, rng: np.random.Generator
-) -> Array:
+) -> Floats:
     sums, squares = np.maximum(sums, 0.0), np.maximum(squares, 0.0)
     one = np.divide(squares, sums, out=np.ones(len(sums)), where=sums > 0)  # the usual weight
     numbers = np.divide(sums, one, out=np.zeros(len(sums)), where=one > 0)
-    again: Array = rng.poisson(numbers, (n_resamples, len(sums))) * one
+    again: Floats = rng.poisson(numbers, (n_resamples, len(sums))) * one
     return again

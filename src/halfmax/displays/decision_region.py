@@ -5,8 +5,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from halfmax._core.types import Floats
 from halfmax.displays.base import (
     SIZE_OF_NAMES,
     Display,
@@ -27,7 +27,6 @@ from halfmax.regions.region import DecisionRegion
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = npt.NDArray[np.float64]
 
 _POINTS = 521
 _TIMES = "\N{MULTIPLICATION SIGN}"
@@ -61,9 +60,9 @@ class DecisionRegionDisplay(Display):
         Whether scores come in steps: bins of histograms, values of discrete distributions.
     """
 
-    scores: Array
-    positive: Array
-    negative: Array
+    scores: Floats
+    positive: Floats
+    negative: Floats
     intervals: list[Interval]
     cut: float
     score: float
@@ -114,10 +113,10 @@ class DecisionRegionDisplay(Display):
         return cls.from_region(found, ax=ax, **how)
 
     @property
-    def odds(self) -> Array:
+    def odds(self) -> Floats:
         """The odds of a positive at each score."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            odds: Array = self.positive / self.negative
+            odds: Floats = self.positive / self.negative
         return odds
 
     def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
@@ -231,7 +230,7 @@ class DecisionRegionDisplay(Display):
             low, high = known.min(initial=self.cut), known.max(initial=self.cut)
             ax.set_ylim(max(low / 2, self.cut / far), min(2 * high, self.cut * far))
 
-    def _line(self, ax: "Axes", heights: Array, **look: Any) -> None:
+    def _line(self, ax: "Axes", heights: Floats, **look: Any) -> None:
         if self.steps:
             ax.step(self.scores, heights, where="mid", marker=".", **look)
         else:

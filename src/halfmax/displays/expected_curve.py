@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from halfmax.displays.base import Display, line_look, name_of, name_of_rule, number, put_legend
+from halfmax._core.types import Floats
+from halfmax.displays.base import Display, line_look, name_of, number, put_legend
 from halfmax.displays.style import BLUE, ORANGE
 from halfmax.expected.curve import expected_curve
 from halfmax.expected.decide import decide
 from halfmax.metrics.metric import Metric
+from halfmax.metrics.words import name_of_rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-Array = npt.NDArray[np.float64]
 
 _LARGE = 1000  # items, from which on small counts would not be seen on a plain axis
 _FEW = 60  # items, up to which each count is a dot
@@ -40,7 +41,7 @@ class ExpectedCurveDisplay(Display):
     metric : str
     """
 
-    expected: Array
+    expected: Floats
     k: int
     threshold: float
     half_max_k: int

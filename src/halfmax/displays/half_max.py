@@ -5,30 +5,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from halfmax._core.checks import Labels
-from halfmax.displays.base import (
-    MANY_POINTS,
-    Display,
-    ink_of,
-    name_of_rule,
-    names_or_places,
-    need,
-    put_legend,
-)
+from halfmax._core.labels import Labels, names_or_places
+from halfmax._core.types import Array
+from halfmax.displays.base import MANY_POINTS, Display, ink_of, need, put_legend
 from halfmax.displays.lettering import name_points
 from halfmax.displays.style import BLUE, GREY, ORANGE
 from halfmax.expected.decision import Decision
 from halfmax.honesty.diagnose import diagnose
 from halfmax.honesty.diagnosis import Diagnosis
 from halfmax.metrics.metric import LinearFractional, Metric, find_metric, plug_in_threshold
+from halfmax.metrics.words import name_of_rule
 from halfmax.tuning.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = npt.NDArray[Any]
 
 _TOO_FEW, _PLENTY = 10, 100  # positives
 _LOOKS: tuple[dict[str, Any], ...] = (  # of labels with few, some and plenty of positives

@@ -5,23 +5,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core import checks, labelled
-from halfmax._core.checks import Labels
-from halfmax.displays.base import MANY_POINTS, Display, ink_of, names_or_places, need, put_legend
+from halfmax._core.labels import Labels, names_or_places
+from halfmax._core.types import Array
+from halfmax.displays.base import MANY_POINTS, Display, ink_of, need, put_legend
 from halfmax.displays.lettering import name_points
 from halfmax.displays.style import BLUE, GREEN, GREY, ORANGE, PALE
 from halfmax.honesty.diagnosis import Diagnosis
-from halfmax.metrics.metric import Metric, Objective, find_metric
-from halfmax.staircase.signal import FLOOD_SHARE, FLOOD_TIMES, floods
+from halfmax.metrics.average import check_average
+from halfmax.metrics.flooding import FLOOD_SHARE, FLOOD_TIMES, floods
+from halfmax.metrics.goal import check_guard
+from halfmax.metrics.metric import Metric, find_metric
+from halfmax.metrics.objective import Objective
 from halfmax.tuning import tune
 from halfmax.tuning.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(eq=False, repr=False)
@@ -107,10 +108,10 @@ class LabelHealthDisplay(Display):
         **how: Any,
     ) -> Self:
         """Tune labelled scores and draw what is predicted; parameters as `tune` takes them."""
-        wanted = checks.check_guard(guard)
+        wanted = check_guard(guard)
         objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
         data = labelled.read_labelled(y_true, y_score, sample_weight, labels)
-        average = checks.check_average(average, one_classifier=data.is_binary)
+        average = check_average(average, one_classifier=data.is_binary)
         what = data, average, True, objective
         tune.refuse_what_cannot_be(data.is_binary, *what[1:], wanted)
         tuned = tune.choose_with(*what, wanted)

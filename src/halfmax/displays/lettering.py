@@ -4,15 +4,14 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from halfmax._core.types import Array
 from halfmax.displays.base import SIZE_OF_NAMES, figure_of, ink_of, number, plain
 from halfmax.displays.style import GREY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = npt.NDArray[Any]
 Box = tuple[float, float, float, float]  # left, low, right, high, in points of print
 
 _WIDTH_OF_A_LETTER = 0.54  # times the size of the font, on the average

@@ -5,34 +5,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core import checks, labelled
 from halfmax._core.labelled import LabelledScores
-from halfmax.displays.base import (
-    Display,
-    ink_of,
-    line_look,
-    name_of,
-    name_of_rule,
-    names_or_places,
-    need,
-    number,
-    place_of,
-    plain,
-)
+from halfmax._core.labels import names_or_places, place_of
+from halfmax._core.types import Floats
+from halfmax.displays.base import Display, ink_of, line_look, name_of, need, number, plain
 from halfmax.displays.curve_counts import band, grid_of_scores
 from halfmax.displays.lettering import Box, Line, name_heights, name_lines, name_uprights, write
 from halfmax.displays.style import CURVES, GREY, SHADES
-from halfmax.metrics.metric import (
-    PRECISION,
-    RECALL,
-    Metric,
-    Objective,
-    confusion,
-    find_metric,
-    plug_in_threshold,
-)
+from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric, plug_in_threshold
+from halfmax.metrics.objective import Objective, confusion
+from halfmax.metrics.words import name_of_rule
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import choose, count_at
 from halfmax.tuning.thresholds import Thresholds
@@ -42,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
 
-Array = npt.NDArray[np.float64]
 
 _COLOURS = {name: SHADES[colour] for name, (colour, _) in CURVES.items()}
 _OWN = _COLOURS["score"]
@@ -81,11 +64,11 @@ class ThresholdCurveDisplay(Display):
     label : the label's name, or None
     """
 
-    thresholds: Array
-    scores: Array
-    precision: Array
-    recall: Array
-    band: tuple[Array, Array] | None
+    thresholds: Floats
+    scores: Floats
+    precision: Floats
+    recall: Floats
+    band: tuple[Floats, Floats] | None
     level: float
     threshold: float
     score: float

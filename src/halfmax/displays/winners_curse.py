@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from halfmax._core.checks import check_whole
 from halfmax._core.progress import Wanted
+from halfmax._core.types import Floats
 from halfmax.displays.base import Display, plain
 from halfmax.displays.style import BLUE, ORANGE, TALL
 from halfmax.honesty.winners_curse import simulate_winners_curse
@@ -17,14 +18,12 @@ from halfmax.honesty.winners_curse import simulate_winners_curse
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = npt.NDArray[np.float64]
-
 
 class Histogram(NamedTuple):
     """Shares of the runs of each base rate that fall between the edges."""
 
-    edges: Array
-    shares: Array  # base rates x bins
+    edges: Floats
+    shares: Floats  # base rates x bins
 
 
 @dataclass(eq=False, repr=False)
@@ -47,7 +46,7 @@ class WinnersCurseDisplay(Display):
 
     n: int
     base_rates: tuple[float, ...]
-    fractions: Array
+    fractions: Floats
 
     def __post_init__(self) -> None:
         self.base_rates = tuple(float(rate) for rate in np.ravel(self.base_rates))
@@ -157,21 +156,21 @@ class WinnersCurseDisplay(Display):
             ax.set_xlabel("fraction predicted positive")
 
 
-def log_odds(fraction: npt.ArrayLike, n: int) -> Array:
+def log_odds(fraction: npt.ArrayLike, n: int) -> Floats:
     """Powers of ten; 0 and 1, which have none, a little beyond all other fractions of n."""
     fraction = np.asarray(fraction, np.float64)
     with np.errstate(divide="ignore"):
         odds = np.log10(fraction) - np.log10(1.0 - fraction)
     beyond = max(np.log10(n), 1.0 / 3.0) + 5 / 6
-    within: Array = np.clip(odds, -beyond, beyond)
+    within: Floats = np.clip(odds, -beyond, beyond)
     return within
 
 
-def _histogram(values: Array, edges: Array) -> Histogram:
+def _histogram(values: Floats, edges: Floats) -> Histogram:
     return Histogram(edges, np.array([np.histogram(row, edges)[0] / row.size for row in values]))
 
 
-def _odds_ticks(n: int) -> tuple[Array, list[str]]:
+def _odds_ticks(n: int) -> tuple[Floats, list[str]]:
     """Places on the axis of odds and their names: nothing, shares of every size, everything."""
     inside = [10.0**-p for p in (6, 4, 2) if p < log10(n) - 1]
     places = [0.0, *inside, 0.5, *(1 - share for share in reversed(inside)), 1.0]

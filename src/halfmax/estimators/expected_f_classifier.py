@@ -18,6 +18,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from halfmax._core import labelled
 from halfmax._core.threads import spans
+from halfmax._core.types import Array, Floats
 from halfmax.estimators import routing
 from halfmax.estimators.out_of_fold import fit_clone
 from halfmax.estimators.targets import check_rows, read_labels
@@ -26,8 +27,7 @@ from halfmax.expected.joint import Joint
 from halfmax.metrics.metric import Metric
 from halfmax.metrics.score import score
 
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
+Floats = Floats
 
 _BLOCK_CELLS = 1 << 21  # rows x labels x sizes; a few arrays of so many numbers live at a time
 _TINY = 1e-9  # how far arithmetic may take a probability out of its range

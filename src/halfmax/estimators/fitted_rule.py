@@ -4,11 +4,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from halfmax._core import labelled
-from halfmax._core.checks import Guard
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.matrix import open_probabilities
+from halfmax._core.types import Array
 from halfmax.estimators.targets import Kind
 from halfmax.expected.decide import decide_matrix
 from halfmax.expected.decision import Decision
@@ -16,11 +15,10 @@ from halfmax.honesty import assess as assessing
 from halfmax.honesty import on_staircase
 from halfmax.honesty.assessment import Assessment
 from halfmax.metrics import score
-from halfmax.metrics.metric import Objective
+from halfmax.metrics.goal import Guard
+from halfmax.metrics.objective import Objective
 from halfmax.tuning import tune
 from halfmax.tuning.thresholds import Thresholds
-
-Array = npt.NDArray[Any]
 
 _MOST_KEPT = 1 << 24  # scores; more are assessed in fit if that is quick, and let go
 
@@ -47,7 +45,7 @@ class Plan(NamedTuple):
 
     def decide(self, scores: Any, name: str) -> Decision:
         """The best predictions for these rows together."""
-        matrix = labelled.open_probabilities(scores, name)
+        matrix = open_probabilities(scores, name)
         return decide_matrix(matrix, self.objective.metric, self.average)
 
     def found_by_tuning(

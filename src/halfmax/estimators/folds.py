@@ -17,8 +17,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
 from halfmax._core.jit import kernel
-
-Array = npt.NDArray[Any]
+from halfmax._core.types import Array
 
 _FREE = -1
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
@@ -12,12 +11,12 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
-from halfmax._core.errors import spell_out
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.text import spell_out
+from halfmax._core.types import Array
 from halfmax.estimators.responses import scores_of, takes_many_labels
 from halfmax.estimators.targets import Kind, Targets, dense
 
-Array = npt.NDArray[Any]
 Split = tuple[Array, Array]  # rows to fit on, rows to score
 
 

@@ -12,17 +12,15 @@ For one classifier a score for each row, for many labels rows x labels:
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples
 
-from halfmax._core import labelled
-from halfmax._core.errors import spell_out
+from halfmax._core.matrix import open_scores
+from halfmax._core.text import spell_out
+from halfmax._core.types import Array
 from halfmax.estimators.targets import Kind
-
-Array = npt.NDArray[Any]
 
 METHODS = ("predict_proba", "decision_function", "predict")
 
@@ -62,7 +60,7 @@ def scores_of(estimator: Any, X: Any, method: str, kind: Kind) -> Any:
     """Scores of the positive class, or of each label: float32 or float64, dense or CSR."""
     answer = getattr(estimator, method)(X)
     read = _of_positive_class if kind.is_binary else _of_labels
-    scores = labelled.open_scores(
+    scores = open_scores(
         read(estimator, answer, method, kind), f"{method} of {type(estimator).__name__}"
     )
     values = scores.values

@@ -9,7 +9,8 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import has_fit_parameter
 
-from halfmax._core.errors import HalfmaxWarning, spell_out
+from halfmax._core.errors import HalfmaxWarning
+from halfmax._core.text import spell_out
 
 
 def route_fit(owner: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Bunch:

@@ -3,17 +3,15 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
-from halfmax._core import labelled
-from halfmax._core.checks import Labels, match_labels
-from halfmax._core.errors import spell_out
-
-Array = npt.NDArray[Any]
+from halfmax._core.labels import Labels, match_labels
+from halfmax._core.matrix import Matrix, check_binary, csr_like, open_matrix, refuse_masked
+from halfmax._core.text import spell_out
+from halfmax._core.types import Array
 
 _NO_Y = "this estimator requires y to be passed, but the target y is None"
 
@@ -120,7 +118,7 @@ def check_rows(X: Any, y: Any) -> None:
 def width(y: Any) -> int:
     """How many columns y has; 1 for a vector."""
     if isinstance(y, (list, tuple)):
-        labelled.refuse_masked(y, "y")
+        refuse_masked(y, "y")
     try:
         shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     except ValueError:
@@ -133,7 +131,7 @@ def width(y: Any) -> int:
 
 def _column(y: Any) -> Array:
     """One value for each row; a matrix of one column is taken, with scikit-learn's warning."""
-    labelled.refuse_masked(y, "y")
+    refuse_masked(y, "y")
     return np.asarray(column_or_1d(dense(y), warn=True))
 
 
@@ -182,23 +180,23 @@ def _place_of(pos_label: Any, classes: Array) -> int:
     return int(names.index(pos_label))
 
 
-def read_labels(y: Any) -> tuple[Kind, Any, labelled.Matrix]:
+def read_labels(y: Any) -> tuple[Kind, Any, Matrix]:
     """A matrix of rows x labels: what it predicts, the CSR of its ones, and the matrix itself."""
     matrix = _open_indicator(y)
     return *_of_matrix(matrix, y), matrix
 
 
-def _of_matrix(matrix: labelled.Matrix, y: Any) -> tuple[Kind, Any]:
-    truth = labelled.check_binary(matrix, "y")
-    container = labelled.csr_like(y) if matrix.is_sparse else None
+def _of_matrix(matrix: Matrix, y: Any) -> tuple[Kind, Any]:
+    truth = check_binary(matrix, "y")
+    container = csr_like(y) if matrix.is_sparse else None
     return Kind(None, 1, truth.shape[1], matrix.labels, container), truth
 
 
-def _open_indicator(y: Any) -> labelled.Matrix:
+def _open_indicator(y: Any) -> Matrix:
     if y is None:
         raise ValueError(_NO_Y)
     try:
-        matrix = labelled.open_matrix(y, "y")
+        matrix = open_matrix(y, "y")
     except TypeError as error:  # in the words that scikit-learn has for it
         kind = "Complex data not supported" if np.iscomplexobj(y) else "Unknown label type"
         raise ValueError(f"{kind}: {error}") from None

@@ -3,16 +3,16 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_regressor
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from halfmax._core import checks, labelled
+from halfmax._core import labelled
 from halfmax._core import predict as _apply
-from halfmax._core.errors import spell_out
+from halfmax._core.text import spell_out
+from halfmax._core.types import Array
 from halfmax.estimators import out_of_fold, routing
 from halfmax.estimators.fitted_rule import Plan, Waiting
 from halfmax.estimators.folds import LabelFolds, splitter_for
@@ -22,12 +22,13 @@ from halfmax.estimators.targets import Kind, check_rows, read_targets
 from halfmax.expected.curve import find_ratio
 from halfmax.honesty.assessment import Assessment
 from halfmax.metrics import score as scoring
-from halfmax.metrics.metric import Objective, find_metric
+from halfmax.metrics.average import check_average
+from halfmax.metrics.goal import check_guard
+from halfmax.metrics.metric import find_metric
+from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning import tune
 from halfmax.tuning.exact import micro
-
-Array = npt.NDArray[Any]
 
 _RULES = ("empirical", "expected")
 
@@ -324,8 +325,8 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _plan_for(self, kind: Kind, method: str) -> Plan:
         """How to predict; what cannot be is refused before anything is fitted."""
-        average = checks.check_average(self.average, one_classifier=kind.is_binary)
-        guard, metric = checks.check_guard(self.guard), find_metric(self.metric)
+        average = check_average(self.average, one_classifier=kind.is_binary)
+        guard, metric = check_guard(self.guard), find_metric(self.metric)
         plan = Plan(kind, method, self.rule, Objective(metric), average, guard)
         if self.rule == "expected":
             find_ratio(metric)

@@ -12,7 +12,10 @@ from halfmax.estimators.folds import deal_rows, shuffling
 from halfmax.estimators.responses import find_method, scores_of
 from halfmax.estimators.targets import Kind, check_rows, read_targets, width
 from halfmax.honesty import cross_fit
-from halfmax.metrics.metric import Metric, Objective, find_metric
+from halfmax.metrics.average import check_average
+from halfmax.metrics.goal import check_guard
+from halfmax.metrics.metric import Metric, find_metric
+from halfmax.metrics.objective import Objective
 from halfmax.tuning import tune
 
 
@@ -49,8 +52,8 @@ class ThresholdScorer(BaseEstimator):
         return self._score_unseen(scored_rows(estimator, X, y, sample_weight, *how))
 
     def _score_unseen(self, data: LabelledScores) -> float:
-        objective, guard = Objective(find_metric(self.metric)), checks.check_guard(self.guard)
-        average = checks.check_average(self.average, one_classifier=data.is_binary)
+        objective, guard = Objective(find_metric(self.metric)), check_guard(self.guard)
+        average = check_average(self.average, one_classifier=data.is_binary)
         tune.refuse_what_cannot_be(data.is_binary, average, True, objective, guard)
         folds = min(checks.check_whole("folds", self.folds, 2), data.n_rows)
         if folds < 2:
@@ -136,9 +139,9 @@ def make_threshold_scorer(
     0.50
     """
     find_metric(metric)
-    checks.check_guard(guard)
+    check_guard(guard)
     checks.check_whole("folds", folds, 2)
-    checks.check_average(average, one_classifier=True)
+    check_average(average, one_classifier=True)
     return ThresholdScorer(
         metric,
         average,

@@ -11,12 +11,12 @@ items, and fewer than `fewest` are true with no probability that matters. ``docs
 derives both sides, and those for Jaccard.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.jit import kernel, summing_kernel
+from halfmax._core.types import Array
 from halfmax.expected.curve import (
     KIND_ACCURACY,
     KIND_JACCARD,
@@ -40,9 +40,6 @@ from halfmax.expected.curve import (
     walk_union,
 )
 from halfmax.expected.short_batches import LANES, MOST_SHORT, REACHES, expected_side_by_side
-
-Array = npt.NDArray[Any]
-
 
 TIE = 1e-14  # relative; values that differ by less count as equal, and then fewer items win
 _SLACK = 1e-9  # more than running sums are rounded by

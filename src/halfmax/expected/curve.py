@@ -15,14 +15,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from halfmax._core import checks, labelled
-from halfmax._core.errors import spell_out
+from halfmax._core import checks
 from halfmax._core.jit import kernel, summing_kernel
+from halfmax._core.matrix import open_probabilities
 from halfmax._core.progress import Progress, Wanted
 from halfmax._core.reciprocal import MOST_NODES, fill_nodes, living_nodes
+from halfmax._core.text import spell_out
 from halfmax._core.threads import spans
+from halfmax._core.types import Array, Floats
 from halfmax.metrics.metric import (
     ACCURACY,
     JACCARD,
@@ -34,8 +35,7 @@ from halfmax.metrics.metric import (
     find_metric,
 )
 
-Array = npt.NDArray[Any]
-Curve = npt.NDArray[np.float64]
+Curve = Floats
 
 KIND_F, KIND_JACCARD, KIND_RECALL, KIND_PRECISION, KIND_ACCURACY = range(5)
 _KINDS = {
@@ -326,7 +326,7 @@ def expected_curve(
     """
     ratio = find_ratio(metric)
     zero_division = checks.check_share_known("zero_division", zero_division)
-    values = labelled.open_probabilities(p, "p").values
+    values = open_probabilities(p, "p").values
     if values.ndim != 1:
         raise ValueError(
             f"p must have 1 dimension, the items of one batch; got shape {values.shape}"

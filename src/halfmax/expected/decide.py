@@ -6,19 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from halfmax._core import checks, frames, labelled
+from halfmax._core import checks, frames
 from halfmax._core.jit import kernel
+from halfmax._core.matrix import Matrix, as_given, open_probabilities, warn_of_two_classes
 from halfmax._core.progress import Progress, Wanted
 from halfmax._core.threads import map_blocks, spans
+from halfmax._core.types import Array
 from halfmax.expected.best_count import Batches, BestCounts, Rule, best_counts
 from halfmax.expected.curve import find_ratio
 from halfmax.expected.decision import Decision
+from halfmax.expected.limits import check_limits
+from halfmax.metrics.average import check_average
 from halfmax.metrics.metric import Metric, find_metric
-
-Array = npt.NDArray[Any]
 
 _BLOCK_CELLS = 1 << 18
 _BLOCK_STORED = 1 << 18
@@ -125,15 +126,15 @@ def decide(
     >>> d.predictions.tolist(), d.threshold, round(d.expected_score, 4)
     ([0, 1, 1, 0], 0.4, 0.6184)
     """
-    matrix = labelled.open_probabilities(y_prob, "y_prob")
-    labelled.warn_of_two_classes(matrix.values, "y_prob")
+    matrix = open_probabilities(y_prob, "y_prob")
+    warn_of_two_classes(matrix.values, "y_prob")
     limits = zero_division, min_k, max_k
     decision = decide_matrix(matrix, metric, average, *limits, progress=progress)
-    return replace(decision, predictions=labelled.as_given(decision.predictions, matrix, y_prob))
+    return replace(decision, predictions=as_given(decision.predictions, matrix, y_prob))
 
 
 def decide_matrix(
-    matrix: labelled.Matrix,
+    matrix: Matrix,
     metric: str | Metric,
     average: str,
     zero_division: float = 0.0,
@@ -147,10 +148,10 @@ def decide_matrix(
     ratio = find_ratio(found)
     zero_division = checks.check_share_known("zero_division", zero_division)
     one_batch = matrix.values.ndim == 1
-    average = checks.check_average(average, one_classifier=one_batch)
+    average = check_average(average, one_classifier=one_batch)
     average = "binary" if one_batch else average
     batches = _batches(matrix.values, average)
-    limits = checks.check_limits(min_k, max_k, batches.shape)
+    limits = check_limits(min_k, max_k, batches.shape)
     rule = Rule(ratio, zero_division, *limits)
     with Progress(progress, f"decide: {batches.shape[0]:,} batches", batches.shape[0]) as told:
         work = _decide_stored if matrix.is_sparse else _decide_dense

@@ -20,6 +20,7 @@ from halfmax._core.jit import summing_kernel
 from halfmax._core.progress import Progress, Wanted
 from halfmax._core.reciprocal import exponential_sum
 from halfmax._core.threads import spans
+from halfmax._core.types import Array, Floats
 from halfmax.expected.curve import (
     KIND_ACCURACY,
     KIND_F,
@@ -30,10 +31,10 @@ from halfmax.expected.curve import (
     find_ratio,
 )
 from halfmax.expected.joint import Joint, open_joint
+from halfmax.expected.limits import check_limits
 from halfmax.metrics.metric import Metric, find_metric
 
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
+Floats = Floats
 
 _TIE = 1e-12  # relative; sums of this length are rounded by less
 _BLOCK_CELLS = 1 << 21
@@ -142,7 +143,7 @@ def decide_joint(
     for name, limit in (("min_k", min_k), ("max_k", max_k)):
         if isinstance(limit, (list, tuple, np.ndarray)) and np.ndim(limit):
             raise ValueError(f"{name} must be one number, for all instances; got {limit!r}")
-    fewest, most = (int(limit[0]) for limit in checks.check_limits(min_k, max_k, (1, n_items)))
+    fewest, most = (int(limit[0]) for limit in check_limits(min_k, max_k, (1, n_items)))
     maximise = _maximise_f if ratio.kind == KIND_F else _maximise_sum
     predictions, scores = np.empty((n_instances, n_items), np.int8), np.empty(n_instances)
     with Progress(progress, f"decide_joint: {n_instances:,} instances", n_instances) as told:

@@ -6,17 +6,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.checks import Labels
-from halfmax._core.result import Shown
-from halfmax._core.table import Table
-
-Array = npt.NDArray[Any]
+from halfmax._core.labels import Labels
+from halfmax._core.result import Result, Table
+from halfmax._core.types import Floats
 
 _BATCHES = {"macro": "label", "samples": "row"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Decision(Shown):
+class Decision(Result):
     """Predictions that maximise the expected metric of each batch.
 
     Attributes
@@ -42,13 +40,13 @@ class Decision(Shown):
     """
 
     predictions: Any
-    thresholds: npt.NDArray[np.float64]
+    thresholds: Floats
     expected_score: float
-    expected_scores: npt.NDArray[np.float64]
+    expected_scores: Floats
     counts: npt.NDArray[np.int64]
-    half_max_thresholds: npt.NDArray[np.float64]
+    half_max_thresholds: Floats
     half_max_counts: npt.NDArray[np.int64]
-    half_max_scores: npt.NDArray[np.float64]
+    half_max_scores: Floats
     metric: str
     average: str
     labels: Labels | None = None

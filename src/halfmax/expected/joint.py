@@ -7,11 +7,12 @@ probability that none is, it determines the expected F of every prediction.
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core import frames, labelled
+from halfmax._core.matrix import check_binary, open_matrix
+from halfmax._core.types import Floats
 
-Floats = npt.NDArray[np.float64]
+Floats = Floats
 
 _SHAPES = {2: "items x sizes", 3: "instances x items x sizes"}
 _TINY = 1e-9  # how far arithmetic may take a probability out of its range
@@ -48,11 +49,11 @@ def joint_from_samples(draws: Any, sample_weight: Any = None, max_size: int | No
         parts = [joint_from_samples(one, sample_weight, max_size) for one in draws]
         q, p_empty = (np.stack(side) for side in zip(*parts, strict=True))
         return Joint(q, p_empty)
-    matrix = labelled.open_matrix(draws, "draws")
+    matrix = open_matrix(draws, "draws")
     if matrix.values.ndim != 2:
         raise ValueError(f"draws must be draws x items; got shape {matrix.values.shape}")
     n_draws, n_items = matrix.values.shape
-    ones = labelled.check_binary(matrix, "draws")
+    ones = check_binary(matrix, "draws")
     frames.check_same_rows(draws=draws, sample_weight=sample_weight)
     weights = labelled.check_weights(sample_weight, n_draws)
     shares = np.full(n_draws, 1.0 / n_draws) if weights is None else weights / weights.sum()
@@ -81,7 +82,7 @@ def open_joint(q: Any, p_empty: Any) -> tuple[Joint, bool]:
     """Instances x items x sizes that occur, and whether only one instance was given."""
     if isinstance(q, Joint):
         q, p_empty = q.q, q.p_empty if p_empty is None else p_empty
-    values = labelled.open_matrix(q, "q", _SHAPES).values
+    values = open_matrix(q, "q", _SHAPES).values
     one = values.ndim == 2
     values = values if isinstance(values, np.ndarray) else values.toarray()
     q = np.ascontiguousarray(values[None] if one else values, np.float64)
@@ -105,7 +106,7 @@ def open_joint(q: Any, p_empty: Any) -> tuple[Joint, bool]:
 
 def _open_empty(p_empty: Any, n_instances: int) -> Floats:
     shapes = {0: "one for all", 1: "one for each instance"}
-    values = labelled.open_matrix(p_empty, "p_empty", shapes).values
+    values = open_matrix(p_empty, "p_empty", shapes).values
     if values.ndim and len(values) != n_instances:
         raise ValueError(
             f"p_empty must be one probability, or one for each of the {n_instances} instances; "

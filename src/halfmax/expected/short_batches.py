@@ -3,10 +3,7 @@
 For up to 256 items plain products lose nothing that matters, so no logarithm is needed.
 """
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.jit import summing_kernel
 from halfmax._core.reciprocal import (
@@ -16,9 +13,8 @@ from halfmax._core.reciprocal import (
     fill_nodes,
     legendre_nodes,
 )
+from halfmax._core.types import Array
 from halfmax.expected.curve import KIND_F, KIND_JACCARD, Ratio
-
-Array = npt.NDArray[Any]
 
 LANES = 16
 MOST_SHORT = 256

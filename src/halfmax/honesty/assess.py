@@ -6,12 +6,15 @@ from typing import Any, TypedDict
 import numpy as np
 
 from halfmax._core import checks, labelled
-from halfmax._core.checks import Guard
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.progress import Progress, Wanted
 from halfmax.honesty import cross_fit, on_staircase
-from halfmax.honesty.assessment import Assessment, Case
-from halfmax.metrics.metric import Metric, Objective, find_metric
+from halfmax.honesty.assessment import Assessment
+from halfmax.honesty.case import Case
+from halfmax.metrics.average import check_average
+from halfmax.metrics.goal import Guard, check_guard
+from halfmax.metrics.metric import Metric, find_metric
+from halfmax.metrics.objective import Objective
 from halfmax.tuning import tune
 from halfmax.tuning.thresholds import Thresholds
 
@@ -90,10 +93,10 @@ def assess(
     if not isinstance(per_label, (bool, np.bool_)):
         raise TypeError(f"per_label must be True or False; got {per_label!r}")
     how = check_how(n_resamples, level, seed, progress)
-    wanted = checks.check_guard(guard)
+    wanted = check_guard(guard)
     objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
     data = labelled.read_labelled(y_true, y_score, sample_weight, labels)
-    average = checks.check_average(average, one_classifier=data.is_binary)
+    average = check_average(average, one_classifier=data.is_binary)
     return tune_and_assess(data, average, per_label, objective, wanted, how)
 
 

@@ -1,73 +1,18 @@
 """The result of assessing: what tuned thresholds will show on new data, and how sure that is."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from halfmax._core.checks import Guard
-from halfmax._core.labelled import LabelledScores
-from halfmax._core.result import Shown
-from halfmax._core.table import Table
-from halfmax.honesty.intervals import Estimate
-from halfmax.metrics.metric import Objective
-from halfmax.staircase.staircase import Staircase
+from halfmax._core.result import Result, Table
+from halfmax._core.types import Array, Floats
+from halfmax.honesty.case import Case, Judgement
 from halfmax.tuning.thresholds import Thresholds
-
-Array = npt.NDArray[Any]
-
-
-class Case(NamedTuple):
-    """What is assessed, and how thoroughly."""
-
-    data: LabelledScores
-    average: str
-    per_label: bool
-    objective: Objective
-    guard: Guard | None
-    tuned: Thresholds
-    n_resamples: int
-    level: float
-    seed: int
-    progress: Any
-    stairs: Staircase | None = None  # of all rows, where `data` holds only some of them
-
-    def without_idle_rows(self) -> "Case":
-        """Without rows of weight zero, which must not take part in anything."""
-        weights = self.data.weights
-        if weights is None or weights.all():
-            return self
-        return self._replace(data=self.data.of_rows(np.flatnonzero(weights)))
-
-    @property
-    def tails(self) -> tuple[float, float]:
-        return (1.0 - self.level) / 2.0, (1.0 + self.level) / 2.0
-
-    @property
-    def counts(self) -> tuple[Array, ...]:
-        """True positives, predicted, positives and total of each label, of rows without weights."""
-        tuned = self.tuned
-        precision = np.nan_to_num(tuned.precision)
-        hits = np.where(tuned.predicted > 0, np.rint(precision * tuned.predicted), 0)
-        rows = np.full(len(hits), self.data.n_rows) if self.stairs is None else self.stairs.total
-        return hits, tuned.predicted, tuned.support, rows
-
-
-class Judgement(NamedTuple):
-    """What was found: of the whole, then of each label."""
-
-    expected: float
-    bars: Estimate
-    deviations: Array  # of the replicates, in standard errors
-    label_expected: Array
-    label_bars: Estimate
-    threshold_low: Array
-    threshold_high: Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assessment(Shown):
+class Assessment(Result):
     """What new data will show, where tuned thresholds flatter themselves.
 
     Attributes
@@ -102,9 +47,9 @@ class Assessment(Shown):
     expected_score: float
     score_interval: tuple[float, float]
     threshold_interval: tuple[Any, Any]
-    resampled_scores: npt.NDArray[np.float64]
-    label_expected_scores: npt.NDArray[np.float64]
-    label_score_intervals: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+    resampled_scores: Floats
+    label_expected_scores: Floats
+    label_score_intervals: tuple[Floats, Floats]
     thresholds: Thresholds
     level: float
     _frame_library: Any = field(default=None)

@@ -10,24 +10,25 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse, special
 
 from halfmax._core import predict as _apply
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks
+from halfmax._core.types import Array
 from halfmax.honesty import intervals, on_staircase
-from halfmax.honesty.assessment import Case, Judgement
+from halfmax.honesty.case import Case, Judgement
 from halfmax.honesty.weighted_rows import Units
-from halfmax.metrics.metric import Metric, Objective, confusion
-from halfmax.metrics.score import label_counts, mean_of_known, row_counts, score
+from halfmax.metrics.average import mean_of_known
+from halfmax.metrics.metric import Metric
+from halfmax.metrics.objective import Objective, confusion
+from halfmax.metrics.score import label_counts, row_counts, score
 from halfmax.staircase import leave_one_out
 from halfmax.staircase.stable_order import ranks_of_rows
 from halfmax.tuning import tune
 from halfmax.tuning.exact import choose
 
-Array = npt.NDArray[Any]
 Tuning = Callable[[LabelledScores], Array]  # data in, thresholds out
 
 _FOLDS = 10

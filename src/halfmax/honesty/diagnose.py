@@ -4,19 +4,19 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core import checks, labelled
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.progress import Wanted
+from halfmax._core.types import Array
 from halfmax.honesty.assess import How, check_how, tune_and_assess
 from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.diagnosis import FINDINGS, Diagnosis
-from halfmax.metrics.metric import Metric, Objective, find_metric, plug_in_threshold
-from halfmax.staircase.signal import floods, uninformative
+from halfmax.metrics.flooding import floods
+from halfmax.metrics.metric import Metric, find_metric, plug_in_threshold
+from halfmax.metrics.objective import Objective
+from halfmax.staircase.signal import uninformative
 from halfmax.tuning.exact.choose import count_at
-
-Array = npt.NDArray[Any]
 
 _UNSTABLE_TIMES = 3.0
 

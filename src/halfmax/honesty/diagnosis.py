@@ -8,13 +8,10 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from halfmax._core.checks import Labels
-from halfmax._core.result import Shown
-from halfmax._core.table import Table
-
-Array = npt.NDArray[Any]
+from halfmax._core.labels import Labels
+from halfmax._core.result import Result, Table
+from halfmax._core.types import Array
 
 # Each finding: what it means, and what to do. Sentences of one label are made in `Diagnosis`.
 FINDINGS = {
@@ -33,7 +30,7 @@ _LONGEST_NAME, _SHOWN = 40, 30
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis(Shown):
+class Diagnosis(Result):
     """What is wrong with each label, sorted by how much it hurts.
 
     Labels that flood come first, by the rows that they flood, then the others by how much of their

@@ -9,12 +9,11 @@ intervals are made on that scale, unless a metric goes beyond 0 to 1.
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
-from halfmax.metrics.metric import Objective, confusion
+from halfmax._core.types import Array
+from halfmax.metrics.objective import Objective, confusion
 
-Array = npt.NDArray[Any]
 Counts = tuple[Array, ...]  # tp, predicted, positives, total
 
 _HALF = 0.5  # added to counts, so that none is certain to stay at zero

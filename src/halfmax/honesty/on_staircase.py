@@ -11,25 +11,24 @@ curve with noise of variance v is too high by a multiple of ``v ** (2/3)``, so t
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse, special
 
 from halfmax._core import predict
-from halfmax._core.checks import Guard
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.types import Array
 from halfmax.honesty import intervals
-from halfmax.honesty.assessment import Case, Judgement
+from halfmax.honesty.case import Case, Judgement
 from halfmax.honesty.intervals import Counts
 from halfmax.honesty.redraw import Redrawn, redraw
 from halfmax.honesty.weighted_rows import Units
-from halfmax.metrics.metric import LinearFractional, Objective
-from halfmax.metrics.score import label_counts, mean_of_known
+from halfmax.metrics.average import mean_of_known
+from halfmax.metrics.goal import Guard
+from halfmax.metrics.metric import LinearFractional
+from halfmax.metrics.objective import Objective
+from halfmax.metrics.score import label_counts
 from halfmax.staircase import leave_one_out
-from halfmax.staircase.staircase import Staircase
+from halfmax.staircase.staircase import Staircase, Worth
 from halfmax.tuning.exact import choose, micro
-from halfmax.tuning.exact.micro import Worth
-
-Array = npt.NDArray[Any]
 
 UNSEEN = 2.0 ** (1.0 / 3.0)
 UNSURE = 1.0 / 3.0  # of the optimism: about its standard error in simulations

@@ -6,20 +6,16 @@ columns nor that of the rows changes an answer. Draws that labels share do not b
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks, spans
-from halfmax.honesty.assessment import Case
-from halfmax.staircase.bootstrap import FIRST_BLOCKS, Replicates, Steps, resample, without_nan
-from halfmax.staircase.staircase import Staircase
-from halfmax.tuning.exact import micro
-from halfmax.tuning.exact.micro import Worth
-
-Array = npt.NDArray[Any]
+from halfmax._core.types import Array
+from halfmax.honesty.case import Case
+from halfmax.staircase.bootstrap import FIRST_BLOCKS, Replicates, Steps, resample
+from halfmax.staircase.staircase import NOBODY, Staircase, Worth, without_nan
 
 _BLOCKS_AT_ONCE, _RUNS_AT_ONCE = 1 << 8, 250  # part of what a seed means
 _DIGITS = 6  # of counts: sums of weights are rounded, in an order that rows have
@@ -39,13 +35,13 @@ def redraw(case: Case, stairs: Staircase, worth_of: Worth) -> Redrawn:
     labels, same_as = different_labels(stairs)
     on_data, nobody = _worth_on_data(stairs, worth_of)
     first = stairs.grid.offsets
-    low, high = np.full((2, stairs.n_labels), micro.NOBODY)
+    low, high = np.full((2, stairs.n_labels), NOBODY)
     optimism = np.zeros(stairs.n_labels)
     pair = np.empty((2, 0))
     done = len(labels) * case.n_resamples
     with Progress(case.progress, "drawing the rows again", max(done, 1)) as told:
         for group, drawn in _drawn(case, stairs, worth_of, labels, told):
-            there = drawn.step != micro.NOBODY
+            there = drawn.step != NOBODY
             own = np.where(there, on_data[first[group] + drawn.step], nobody[group])
             gain = np.where(np.isfinite(drawn.worth), drawn.worth - own, 0.0)
             optimism[group] = gain.mean(axis=0)
@@ -130,6 +126,6 @@ def _worth_on_data(stairs: Staircase, worth_of: Worth) -> tuple[Array, Array]:
 def _thresholds(stairs: Staircase, place: Array) -> Array:
     """The threshold of a place among each label's steps."""
     ends = np.full(stairs.n_labels, np.inf)
-    there = np.flatnonzero(place != micro.NOBODY)
+    there = np.flatnonzero(place != NOBODY)
     ends[there] = stairs.grid.scores[stairs.grid.offsets[there] + place[there]]
     return ends + 0.0

@@ -7,19 +7,18 @@ rows, weighted data are judged by the same rules as any other data; only the met
 a row weighs.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.types import Array
 from halfmax.honesty.intervals import Counts, Influence
-from halfmax.metrics.metric import LinearFractional, Metric, Objective, confusion
+from halfmax.metrics.metric import LinearFractional, Metric
+from halfmax.metrics.objective import Objective, confusion
 from halfmax.staircase.grid import Grid, positive_entries
 from halfmax.staircase.leave_one_out import Uneven
 from halfmax.staircase.staircase import Staircase
-
-Array = npt.NDArray[Any]
 
 _DIGITS = 9  # of a number of rows
 _SIZES = 200

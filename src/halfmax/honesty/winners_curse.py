@@ -18,6 +18,7 @@ import numpy.typing as npt
 from halfmax._core.checks import check_share_inside, check_whole
 from halfmax._core.progress import Progress, Wanted
 from halfmax._core.threads import map_blocks, spans
+from halfmax._core.types import Floats
 
 Counts = npt.NDArray[np.int64]
 
@@ -28,7 +29,7 @@ _MOST_ITEMS = 10**11  # numpy's hypergeometric law takes blocks of fewer than 10
 
 def simulate_winners_curse(
     n: int, base_rate: float, runs: int, seed: int = 0, progress: Wanted = None
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """The fraction predicted positive when the best F1 is sought for scores without any signal.
 
     Each run draws n labels that are positive with probability `base_rate`, and scores that are

@@ -4,23 +4,20 @@ import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.checks import AVERAGES
-from halfmax._core.errors import spell_out
+from halfmax._core.text import spell_out
+from halfmax._core.types import Array, Floats
+from halfmax.metrics.average import AVERAGES
+from halfmax.metrics.objective import SUM_ROUNDING
 
-Array = npt.NDArray[Any]
 CountFunction = Callable[[Array, Array, Array, Array], Array]
 Coefficients = tuple[float, float, float, float]
 
 _LARGEST_BETA = 1e100  # beta squared, times a count, must stay finite
 _NAMED_F = re.compile(r"f(\d+(?:\.\d+)?)", re.ASCII)
-_LATTICE_STEPS = 17
-_SLACK = 1e-12
-SUM_ROUNDING = 1e-12  # of a sum of weights; less than this share of it is no row
 _LARGEST_DIVISOR = 10**6  # of beta squared as a fraction: betas of up to three decimals have one
 
 
@@ -77,7 +74,7 @@ class Metric:
         fn: npt.ArrayLike,
         tn: npt.ArrayLike,
         zero_division: float = 0.0,
-    ) -> npt.NDArray[np.float64]:
+    ) -> Floats:
         """The metric at each entry of the counts."""
         counts = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (tp, fp, fn, tn)))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -244,123 +241,8 @@ def find_metric(metric: str | Metric) -> Metric:
     )
 
 
-class Objective:
-    """What is maximised: a metric, its value of 0/0, and the floors that restrict the choice.
-
-    It reads the counts as the optimisers hold them: true positives and predicted, which change
-    with the threshold, then positives and total, which do not. A choice below a floor is worth
-    -inf. Precision and recall rise with tp and do not rise with fp, so the whole is monotone if the
-    metric is.
-    """
-
-    def __init__(
-        self,
-        metric: Metric,
-        zero_division: float = 0.0,
-        min_precision: float | None = None,
-        min_recall: float | None = None,
-    ) -> None:
-        self.metric = metric
-        self.zero_division = zero_division
-        floors = ((PRECISION, min_precision), (RECALL, min_recall))
-        # A floor of 0 restricts nothing, not even where precision is 0/0.
-        self.floors = [(part, floor) for part, floor in floors if floor and floor > _SLACK]
-
-    def __call__(
-        self,
-        tp: npt.ArrayLike,
-        predicted: npt.ArrayLike,
-        positives: npt.ArrayLike,
-        total: npt.ArrayLike,
-    ) -> npt.NDArray[np.float64]:
-        counts = confusion(tp, predicted, positives, total)
-        values = self.metric(*counts, zero_division=self.zero_division)
-        for part, floor in self.floors:
-            reached = part(*counts, zero_division=self.zero_division)
-            values = np.where(reached >= floor - _SLACK, values, -np.inf)
-        return values
-
-    def spare(self, *counts: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """0 where the same counts keep the floors, else below 0 by as much as they miss them."""
-        parts = confusion(*counts)
-        missed = [
-            part(*parts, zero_division=self.zero_division) - floor for part, floor in self.floors
-        ]
-        furthest = np.nan_to_num(np.min(missed, axis=0), nan=-np.inf)
-        return np.asarray(np.minimum(furthest, 0.0), np.float64)
-
-    def require_monotone(self, positives: Array, total: Array) -> None:
-        """Refuse a metric that falls with tp or rises with fp, at these numbers of positives.
-
-        Only the scores of positives are tried as thresholds, which is right for monotone metrics
-        alone. A user's function is judged on a lattice of counts that holds every count of a small
-        problem and a spread of them of a large one.
-        """
-        if self.metric.monotone:
-            return
-        of_few_to_many = np.argsort(positives, kind="stable")
-        whole = positives.dtype.kind != "f"  # else sums of weights, which can be anything
-        for label in np.unique(of_few_to_many[[0, len(positives) // 2, -1]]):
-            self._check_lattice(float(positives[label]), float(total[label]), whole)
-
-    def _check_lattice(self, positives: float, total: float, whole: bool) -> None:
-        negatives = float(_beyond_rounding(np.asarray(total - positives), np.asarray(total)))
-        if isinstance(self.metric, LinearFractional):
-            self.metric.refuse_pole(positives, negatives)
-        tp, fp = _spread(positives, whole)[:, None], _spread(negatives, whole)[None, :]
-        counts = confusion(tp, tp + fp, positives, total)
-        values = self.metric(*counts, zero_division=self.zero_division)
-        if np.isinf(values).any():
-            raise ValueError(
-                f"metric {self.metric.name!r} must be finite or NaN for 0/0; it returned inf"
-            )
-        changes = (
-            ("falls when a true", np.diff(values, axis=0)),
-            ("rises when a false", -np.diff(values, axis=1)),
-        )
-        for words, gain in changes:
-            if (gain < -_SLACK).any():
-                i, j = np.argwhere(gain < -_SLACK)[0]
-                raise ValueError(
-                    f"metric {self.metric.name!r} {words} positive is added (near tp={tp[i, 0]:g}, "
-                    f"fp={fp[0, j]:g} of {positives:g} positives and {total:g} rows), so the "
-                    "scores of positives are not its only possible optima and the answer could be "
-                    "wrong; use a metric that rises with tp and falls with fp, such as 'f1'"
-                )
-
-
 def plug_in_threshold(metric: Metric, scores: Array) -> Array:
     """Where calibrated probabilities would have their best threshold; NaN if no law says."""
     if not isinstance(metric, LinearFractional):
         return np.full(np.shape(scores), np.nan)
     return metric.plug_in(scores)
-
-
-def confusion(
-    tp: npt.ArrayLike, predicted: npt.ArrayLike, positives: npt.ArrayLike, total: npt.ArrayLike
-) -> tuple[Array, Array, Array, Array]:
-    """tp, fp, fn, tn from what was hit, predicted, positive and there.
-
-    Sums of weights miss each other by rounding errors. A difference that small is no row: it must
-    not hide that a ratio is 0/0.
-    """
-    hit, reached, true, every = (
-        np.asarray(part, np.float64) for part in (tp, predicted, positives, total)
-    )
-    false_positives = _beyond_rounding(reached - hit, reached)
-    missed = _beyond_rounding(true - hit, true)
-    rest = _beyond_rounding(every - hit - false_positives - missed, every)
-    return hit, false_positives, missed, rest
-
-
-def _beyond_rounding(difference: Array, whole: Array) -> Array:
-    """The difference, or 0 where it is negative or a rounding error of the whole."""
-    return np.where(difference > SUM_ROUNDING * whole, difference, 0.0)
-
-
-def _spread(size: float, whole: bool) -> npt.NDArray[np.float64]:
-    """0 to ``size``: every whole number if these are few, else some that bunch at the ends."""
-    if whole and size <= 4 * _LATTICE_STEPS:
-        return np.arange(size + 1)
-    ends = np.geomspace(1.0, size + 1.0, _LATTICE_STEPS) - 1.0
-    return np.unique(np.concatenate([ends, size - ends]))

@@ -6,15 +6,12 @@ have names are ratios of two sums without a minus sign. Nothing cancels in these
 compute them from nine numbers, bit for bit as `Objective` does.
 """
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.jit import kernel
-from halfmax.metrics.metric import SUM_ROUNDING, LinearFractional, Objective
-
-Array = npt.NDArray[Any]
+from halfmax._core.types import Array, Floats
+from halfmax.metrics.metric import LinearFractional
+from halfmax.metrics.objective import SUM_ROUNDING, Objective
 
 
 @kernel
@@ -41,7 +38,7 @@ def ratio_at(ratio: Array, tp: float, predicted: float, positives: float, total:
     return divide(above, below, ratio[8])
 
 
-def as_plain_ratio(objective: Objective) -> npt.NDArray[np.float64]:
+def as_plain_ratio(objective: Objective) -> Floats:
     """Weights of tp, fp, fn, tn above and below the line, and the value of 0/0.
 
     The array is empty for every objective that `ratio_at` cannot compute.

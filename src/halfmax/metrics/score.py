@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core import checks, labelled
-from halfmax.metrics.metric import Metric, confusion, find_metric
-
-Array = npt.NDArray[Any]
+from halfmax._core.types import Array
+from halfmax.metrics.average import check_average, mean_of_known
+from halfmax.metrics.metric import Metric, find_metric
+from halfmax.metrics.objective import confusion
 
 
 def score(
@@ -43,7 +43,7 @@ def score(
     metric = find_metric(metric)
     zero_division = checks.check_zero_division(zero_division)
     truth, predictions = labelled.read_predictions(y_true, y_pred, sample_weight)
-    average = checks.check_average(average, one_classifier=truth.ndim == 1)
+    average = check_average(average, one_classifier=truth.ndim == 1)
     weights = labelled.check_weights(sample_weight, truth.shape[0])
     if isinstance(truth, np.ndarray):
         counts = _binary_counts(truth, predictions, weights)
@@ -74,15 +74,6 @@ def label_counts(
     total = truth.shape[0] if weights is None else weights.sum()
     tp, predicted, positives = (_column_sums(m, weights) for m in (hits, predictions, truth))
     return confusion(tp, predicted, positives, total)
-
-
-def mean_of_known(values: Array, weights: Array | None = None) -> float:
-    """The weighted mean of what is not NaN; NaN if nothing is left."""
-    known = ~np.isnan(values)
-    if weights is None:
-        return float(values[known].mean()) if known.any() else float("nan")
-    left = weights[known].sum()
-    return float((values[known] * weights[known]).sum() / left) if left > 0 else float("nan")
 
 
 def _binary_counts(

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from halfmax._core.checks import check_whole
-from halfmax._core.errors import spell_out
 from halfmax._core.progress import Wanted
+from halfmax._core.text import spell_out
 from halfmax.paper import PARTS, RUNS
 from halfmax.paper.claims.check import FEWEST_RUNS, Claim, check_claims
 from halfmax.paper.claims.claim import ASSUMES, FAILS, PASS, SLIP

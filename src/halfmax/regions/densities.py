@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special, stats
 
+from halfmax._core.types import Floats
 from halfmax.regions.numeric import NumericDensity, plain_function
 
-Array = npt.NDArray[np.float64]
 Support = tuple[float, float]
 
 WHOLE_LINE: Support = (-np.inf, np.inf)
@@ -33,7 +32,7 @@ _TO_THE_MEDIAN = np.append(_TAIL, np.linspace(0.0, 0.5, 401)[1:])
 
 
 # What the kernels of scikit-learn, one bandwidth wide, hold up to a point.
-_UPTO: dict[str, Callable[[Array], Array]] = {
+_UPTO: dict[str, Callable[[Floats], Floats]] = {
     "gaussian": special.ndtr,
     "epanechnikov": lambda u: (
         0.5 + 0.75 * np.clip(u, -1.0, 1.0) - 0.25 * np.clip(u, -1.0, 1.0) ** 3
@@ -55,9 +54,9 @@ class Continuous:
     low: float
     high: float
     core: Support
-    places: Array
-    jumps: Array
-    log: Callable[[Array], Array]
+    places: Floats
+    jumps: Floats
+    log: Callable[[Floats], Floats]
     mass: Callable[[float, float], float]
 
 
@@ -65,10 +64,10 @@ class Continuous:
 class Bins:
     """A histogram: mass spread evenly over each bin."""
 
-    edges: Array
-    heights: Array
+    edges: Floats
+    heights: Floats
 
-    def at(self, s: Array) -> Array:
+    def at(self, s: Floats) -> Floats:
         """The density; on an edge, that of the bin above."""
         place = np.searchsorted(self.edges, s, side="right")
         return np.concatenate([[0.0], self.heights, [0.0]])[place]
@@ -78,7 +77,7 @@ class Bins:
         upto = np.append(0.0, np.cumsum(self.heights * np.diff(self.edges)))
         core = (float(self.edges[0]), float(self.edges[-1]))
 
-        def log(s: Array) -> Array:
+        def log(s: Floats) -> Floats:
             return np.log(self.at(s))
 
         def mass(low: float, high: float) -> float:
@@ -97,8 +96,8 @@ class Atoms:
 
     low: float
     high: float
-    values: Array
-    at: Callable[[Array], Array]
+    values: Floats
+    at: Callable[[Floats], Floats]
     below: Callable[[float], float]
     above: Callable[[float], float]
 
@@ -311,7 +310,7 @@ def _of_kernel_density(kde: Any, name: str) -> Continuous | Bins:
     upto = _UPTO[kde.kernel]
     places, core = _around(points, width)
 
-    def log(s: Array) -> Array:
+    def log(s: Floats) -> Floats:
         return np.asarray(kde.score_samples(np.asarray(s)[:, None]), np.float64)
 
     def mass(low: float, high: float) -> float:
@@ -321,14 +320,14 @@ def _of_kernel_density(kde: Any, name: str) -> Continuous | Bins:
     return Continuous(*WHOLE_LINE, core, places, np.empty(0), log, mass)
 
 
-def _tophats(points: Array, width: float, weights: Array) -> Bins:
+def _tophats(points: Floats, width: float, weights: Floats) -> Bins:
     """Each point spread evenly over its two bandwidths: together, a histogram."""
     edges, place = np.unique(np.append(points - width, points + width), return_inverse=True)
     changes = np.bincount(place, np.append(weights, -weights), len(edges))
     return Bins(edges, np.maximum(np.cumsum(changes)[:-1], 0.0) / (2.0 * width))
 
 
-def _around(data: Array, width: float) -> tuple[Array, Support]:
+def _around(data: Floats, width: float) -> tuple[Floats, Support]:
     """A few places to every bandwidth where there are data, and some far out on either side."""
     ordered = np.unique(data)
     apart = np.diff(ordered) > 2 * _NEAR * width
@@ -344,7 +343,7 @@ def _around(data: Array, width: float) -> tuple[Array, Support]:
     return np.unique(np.concatenate([*near, *(ends for pair in far for ends in pair)])), core
 
 
-def _of_function(function: Callable[[Array], Array], name: str, support: Support) -> Continuous:
+def _of_function(function: Callable[[Floats], Floats], name: str, support: Support) -> Continuous:
     density = NumericDensity(function, support)
     total = density.total
     if not abs(total - 1.0) <= AWAY_FROM_ONE:

@@ -14,12 +14,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.checks import check_share_inside
 from halfmax._core.errors import HalfmaxWarning
-from halfmax._core.table import Table
-from halfmax.metrics.metric import LinearFractional, Metric, Objective, confusion, find_metric
+from halfmax._core.result import Table
+from halfmax._core.types import Floats
+from halfmax.metrics.metric import LinearFractional, Metric, find_metric
+from halfmax.metrics.objective import Objective, confusion
 from halfmax.regions.densities import (
     AWAY_FROM_ONE,
     NO_MASS,
@@ -33,8 +34,6 @@ from halfmax.regions.densities import (
 )
 from halfmax.regions.ratio import Interval, LogRatio
 from halfmax.regions.region import DecisionRegion
-
-Array = npt.NDArray[np.float64]
 
 _MOST_STEPS = 100
 _WORTH_A_WORD = 1e-12
@@ -145,7 +144,7 @@ def _result(
     metric: LinearFractional,
     rate: float,
     highest: float,
-    densities: Callable[[int, Array], Table],
+    densities: Callable[[int, Floats], Table],
 ) -> DecisionRegion:
     score = float(metric(*region.counts))
     tp, fp, fn, tn = region.counts
@@ -197,7 +196,7 @@ def _best_intervals(
         if gain <= _ROUNDING * abs(score):
             break
 
-    def densities(points: int, ends: Array) -> Table:
+    def densities(points: int, ends: Floats) -> Table:
         lows, highs = zip(p1.core, p0.core, strict=True)
         s = np.linspace(min(*lows, *ends), max(*highs, *ends), points)
         return Table({"score": s, "positive": np.exp(p1.log(s)), "negative": np.exp(p0.log(s))})
@@ -235,10 +234,10 @@ def _held(density: Continuous, low: float, high: float) -> float:
 class _Steps(NamedTuple):
     """What cannot be divided: stretches of scores, and how much of either class they hold."""
 
-    low: Array
-    high: Array
-    positive: Array
-    negative: Array
+    low: Floats
+    high: Floats
+    positive: Floats
+    negative: Floats
 
 
 def _of_atoms(p1: Atoms, p0: Atoms) -> _Steps:
@@ -284,7 +283,7 @@ def _best_steps(steps: _Steps, metric: LinearFractional, rate: float) -> Decisio
     changes = np.diff(np.concatenate([[0], inside.astype(np.int8), [0]]))
     spans = list(zip(np.flatnonzero(changes > 0), np.flatnonzero(changes < 0), strict=True))
 
-    def heights(points: int, ends: Array) -> Table:
+    def heights(points: int, ends: Floats) -> Table:
         del points, ends  # there is nothing between the steps
         wide = np.isfinite(high - low) & (high > low)
         width = np.where(wide, high - low, 1.0)

@@ -7,10 +7,9 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import integrate
 
-Array = npt.NDArray[np.float64]
+from halfmax._core.types import Floats
 
 _PLACES_PER_CELL = 16
 _FIRST_CELLS, _MOST_CELLS = 32, 2000
@@ -23,13 +22,13 @@ _CUTS = (1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 0.9, *(1.0 - 10.0 ** -np.aran
 
 def plain_function(
     function: Callable[[Any], Any], name: str, support: tuple[float, float]
-) -> Callable[[Array], Array]:
+) -> Callable[[Floats], Floats]:
     """A user's function, of arrays or of single numbers, as one of arrays that is checked.
 
     At an end of its support a density may be infinite; nothing hangs on the value there.
     """
 
-    def evaluate(s: Array) -> Array:
+    def evaluate(s: Floats) -> Floats:
         values = _values(function, s, name)
         values = np.where(np.isposinf(values) & np.isin(s, support), 0.0, values)
         wrong = ~((values >= 0.0) & (values < np.inf))
@@ -44,7 +43,7 @@ def plain_function(
     return evaluate
 
 
-def _values(function: Callable[[Any], Any], s: Array, name: str) -> Array:
+def _values(function: Callable[[Any], Any], s: Floats, name: str) -> Floats:
     try:
         values = np.asarray(function(s))
         if values.shape not in ((), s.shape):
@@ -82,10 +81,10 @@ class Unbounded:
             low, high = -float(self._open[0]), float(self._open[1])
         self.ends = low, high
 
-    def score(self, t: Array) -> Array:
+    def score(self, t: Floats) -> Floats:
         return self._origin + t / (1.0 - t * t) if self._open.any() else t
 
-    def slope(self, t: Array) -> Array:
+    def slope(self, t: Floats) -> Floats:
         square = t * t
         return (1.0 + square) / (1.0 - square) ** 2 if self._open.any() else np.ones_like(t)
 
@@ -101,7 +100,7 @@ class NumericDensity:
 
     def __init__(
         self,
-        function: Callable[[Array], Array],
+        function: Callable[[Floats], Floats],
         support: tuple[float, float],
     ) -> None:
         self._function = function
@@ -113,7 +112,7 @@ class NumericDensity:
         inside = self._ends[:-1, None] + np.diff(self._ends)[:, None] * steps
         self.places = self._variable.score(inside.ravel())
 
-    def _divide(self, places: Array) -> tuple[Array, Array]:
+    def _divide(self, places: Floats) -> tuple[Floats, Floats]:
         """Ends of cells, and what each holds; the worst cell is halved until none is bad."""
         low, high = self._variable.ends
         starts = np.unique(np.concatenate([np.linspace(low, high, _FIRST_CELLS + 1), places]))
@@ -138,7 +137,7 @@ class NumericDensity:
         apart = abs(halves - self._integral(start, stop)) if start < middle < stop else 0.0
         return -apart / (halves + _LITTLE), start, stop, halves
 
-    def _where_mass_is(self) -> Array:
+    def _where_mass_is(self) -> Floats:
         """Points that cut the range where a first look finds the mass, be it narrow and far."""
         s = np.sinh(np.linspace(-_FARTHEST, _FARTHEST, _LOOKS))
         s = np.unique(np.clip(s, *self._support))[1:-1]
@@ -149,7 +148,7 @@ class NumericDensity:
         t = np.array([self._variable.back(place) for place in found])
         return t[(t > self._variable.ends[0]) & (t < self._variable.ends[1])]
 
-    def _at(self, t: Array) -> Array:
+    def _at(self, t: Floats) -> Floats:
         return self._function(self._variable.score(t)) * self._variable.slope(t)
 
     def _integral(self, low: float, high: float) -> float:
@@ -168,7 +167,7 @@ class NumericDensity:
         parts = self._integral(start, self._ends[first]) + self._integral(self._ends[last], stop)
         return (whole + parts) / self.total
 
-    def log(self, s: Array) -> Array:
+    def log(self, s: Floats) -> Floats:
         """The logarithm of the density, which is made to integrate to one."""
         values = self._function(s) / self.total
         # The digits of a number below the smallest are few.

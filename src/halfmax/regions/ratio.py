@@ -1,12 +1,11 @@
 """The logarithm of a ratio of two densities: where it lies above a cut, by bracketed roots."""
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize
 
+from halfmax._core.types import Floats
 from halfmax.regions.densities import Continuous
 
-Array = npt.NDArray[np.float64]
 Interval = tuple[float, float]
 
 _LARGEST = 1e9  # stands for infinity, by which root finders cannot divide
@@ -57,18 +56,18 @@ class LogRatio:
             ends.append(self.high)
         return list(zip(ends[::2], ends[1::2], strict=True))
 
-    def _at(self, s: Array) -> Array:
+    def _at(self, s: Floats) -> Floats:
         if not len(s):
             return s
         return self._ratio(self._positive.log(s), self._negative.log(s))
 
-    def _ratio(self, positive: Array, negative: Array) -> Array:
+    def _ratio(self, positive: Floats, negative: Floats) -> Floats:
         """NaN where one density has vanished as a float and the other holds next to nothing."""
         gone = np.isneginf(positive) & (negative < self._least[1])
         gone |= np.isneginf(negative) & (positive < self._least[0])
         return np.where(gone, np.nan, np.clip(positive - negative, -_LARGEST, _LARGEST))
 
-    def _turns(self) -> Array:
+    def _turns(self) -> Floats:
         """Where the ratio stops rising or falling, other than at a jump."""
         values = _filled(self._values)
         steps = np.diff(values)
@@ -110,7 +109,7 @@ class LogRatio:
         return float(near[0] if len(near) else root)
 
 
-def _filled(values: Array) -> Array:
+def _filled(values: Floats) -> Floats:
     """NaN takes the lower of the known values before and after it."""
     known = np.flatnonzero(~np.isnan(values))
     if not len(known):

@@ -8,18 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.checks import check_whole
-from halfmax._core.result import Shown
-from halfmax._core.table import Table
+from halfmax._core.result import Result, Table
+from halfmax._core.types import Floats
 from halfmax.regions.densities import silent_far_out
 from halfmax.regions.ratio import Interval
-
-Array = npt.NDArray[np.float64]
 
 _SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DecisionRegion(Shown):
+class DecisionRegion(Result):
     """The scores to predict so that the metric is as high as it can be.
 
     Attributes
@@ -49,7 +47,7 @@ class DecisionRegion(Shown):
     base_rate: float
     _shares: list[tuple[float, float]]  # tp and fp of each interval
     _highest: float
-    _densities: Callable[[int, Array], Table]
+    _densities: Callable[[int, Floats], Table]
     _frame_library: Any = None
 
     @property

@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from halfmax.displays.base import metric_name
 from halfmax.displays.style import CURVES
+from halfmax.metrics.flooding import FLOOD_SHARE, FLOOD_TIMES
+from halfmax.metrics.words import metric_name
 from halfmax.report.content import Content
-from halfmax.staircase.signal import FLOOD_SHARE, FLOOD_TIMES
 
 SCORE_NAME = "scoreName"  # what the page calls the score that it shows
 INK, GREY, LINE = "var(--ink)", "var(--quiet)", "var(--line)"

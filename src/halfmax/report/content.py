@@ -3,30 +3,30 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from halfmax._core.checks import AVERAGES
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.progress import Progress
+from halfmax._core.types import Floats
 from halfmax.expected.decision import Decision
 from halfmax.honesty.assess import How
 from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.diagnosis import FINDINGS, Diagnosis
 from halfmax.honesty.intervals import is_bounded
-from halfmax.metrics.metric import Objective, plug_in_threshold
+from halfmax.metrics.average import AVERAGES
+from halfmax.metrics.flooding import floods
+from halfmax.metrics.metric import plug_in_threshold
+from halfmax.metrics.objective import Objective
 from halfmax.report import honesty
 from halfmax.report.parts.examples import Example, some_rows
 from halfmax.report.parts.pooled import Pooled, pool
 from halfmax.report.parts.rules import MANY, Rule, find_rules
 from halfmax.report.parts.steps import Steps, count_steps
-from halfmax.staircase.signal import floods
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import choose, choose_on
 from halfmax.tuning.found import Origin
 from halfmax.tuning.thresholds import Thresholds
 
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
+Floats = Floats
 
 
 class Given(NamedTuple):

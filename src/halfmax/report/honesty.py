@@ -4,11 +4,12 @@ import numpy as np
 
 from halfmax._core.labelled import LabelledScores
 from halfmax.honesty.assess import How, assess_checked
-from halfmax.honesty.assessment import Assessment, Case
+from halfmax.honesty.assessment import Assessment
+from halfmax.honesty.case import Case
 from halfmax.honesty.cross_fit import judge_elsewhere
 from halfmax.honesty.diagnose import diagnose_assessed, diagnose_checked
 from halfmax.honesty.diagnosis import Diagnosis
-from halfmax.metrics.metric import Objective
+from halfmax.metrics.objective import Objective
 from halfmax.tuning.found import Origin
 from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tune import choose_with

@@ -5,17 +5,16 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from halfmax._core.table import Table
-from halfmax.displays.base import metric_name, name_of_rule
+from halfmax._core.result import Table
+from halfmax._core.types import Array
 from halfmax.honesty.diagnosis import FINDINGS
-from halfmax.metrics.metric import PRECISION, RECALL, LinearFractional, Objective
+from halfmax.metrics.metric import PRECISION, RECALL, LinearFractional
+from halfmax.metrics.objective import Objective
+from halfmax.metrics.words import metric_name, name_of_rule
 from halfmax.report.charts import kinds_of_curves
 from halfmax.report.content import Content
 from halfmax.report.parts.rules import INSTEAD
-
-Array = npt.NDArray[Any]
 
 MOST_ROWS = 30_000  # of a decision's table
 _DIGITS = 6  # of what is only looked at; counts and thresholds are exact

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from halfmax.displays.base import metric_name
 from halfmax.honesty.diagnosis import FINDINGS
+from halfmax.metrics.words import metric_name
 from halfmax.report import sentences
 from halfmax.report.charts import charts_of
 from halfmax.report.content import Content

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from halfmax import __version__
-from halfmax._core.errors import spell_out
+from halfmax._core.text import spell_out
 
 
 def need(*modules: str) -> None:

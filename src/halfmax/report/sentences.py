@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfmax.displays.base import metric_name
 from halfmax.honesty.diagnosis import FINDINGS
+from halfmax.metrics.words import metric_name
 from halfmax.report.content import Content
 from halfmax.report.pages import shown_ratio
 from halfmax.report.parts.rules import INSTEAD

@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 
 from halfmax._core import labelled
-from halfmax._core.checks import check_guard, match_labels
-from halfmax._core.errors import spell_out
 from halfmax._core.files import check_writable, whole_file
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.labels import match_labels
 from halfmax._core.progress import Wanted
+from halfmax._core.text import spell_out
 from halfmax.expected.decision import Decision
 from halfmax.honesty.assess import check_how
 from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.diagnosis import Diagnosis
-from halfmax.metrics.metric import PRECISION, RECALL, Metric, Objective, confusion, find_metric
+from halfmax.metrics.goal import check_guard
+from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric
+from halfmax.metrics.objective import Objective, confusion
 from halfmax.report.content import Given, gather, names_of
 from halfmax.report.page import NEEDED, page_of
 from halfmax.report.pages import need

@@ -9,15 +9,12 @@ ceiling. Only blocks whose ceiling reaches the floor are halved, and given its s
 half is binomial, until single steps are left. Nothing is approximated.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from halfmax.staircase.staircase import Staircase
-from halfmax.tuning.exact.micro import NOBODY, Worth
-
-Array = npt.NDArray[Any]
+from halfmax._core.types import Array
+from halfmax.staircase.staircase import NOBODY, Staircase, Worth, without_nan
 
 FIRST_BLOCKS = 64  # of a label, at most
 _DIGITS = 9  # of what weighted rows are worth
@@ -130,14 +127,6 @@ def _floor_and_ceiling(
         of_several = (part[several] for part in (hits, before, *counts))
         ceiling[several] = without_nan(worth_of(*of_several))
     return at_end, ceiling
-
-
-def without_nan(worth: Array, nothing_there: Array | bool = False) -> Array:
-    """0/0 that counts for nothing is below everything, but best where there is no positive."""
-    unknown = np.isnan(worth)
-    if unknown.any():
-        worth = np.where(unknown, np.where(nothing_there, np.inf, -np.inf), worth)
-    return worth
 
 
 def _first_blocks(

@@ -6,14 +6,12 @@ Parts of the data are counted apart, on all cores, and their counts added up.
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.jit import kernel, summing_kernel
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.threads import map_blocks, spans
+from halfmax._core.types import Array
 from halfmax.staircase.grid import Grid, unit_weights
-
-Array = npt.NDArray[Any]
 
 _TILE_ROWS, _TILE_LABELS = 1024, 64  # a tile of float32 fills half of a 512 KiB cache
 _SHORT = 128  # up to so many steps, comparing with each of them beats a binary search

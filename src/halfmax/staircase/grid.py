@@ -10,8 +10,7 @@ from halfmax._core import labelled
 from halfmax._core.jit import kernel
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.threads import map_blocks, spans
-
-Array = npt.NDArray[Any]
+from halfmax._core.types import Array
 
 _BLOCK_LABELS = 1 << 16
 _LONG_SEGMENT = 1 << 8

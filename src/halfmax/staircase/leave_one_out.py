@@ -17,19 +17,16 @@ the labels have here; the chance that such a one is hit, where `tp` of `a` were 
 ``tp / (a + 1)``; new false positives follow the old ones.
 """
 
-from typing import Any, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.jit import kernel
 from halfmax._core.reciprocal import exponential_sum
-from halfmax.metrics.metric import LinearFractional, Metric, Objective
-from halfmax.staircase.bootstrap import without_nan
-from halfmax.staircase.staircase import Staircase
-from halfmax.tuning.exact.micro import NOBODY, Worth
-
-Array = npt.NDArray[Any]
+from halfmax._core.types import Array
+from halfmax.metrics.metric import LinearFractional, Metric
+from halfmax.metrics.objective import Objective
+from halfmax.staircase.staircase import NOBODY, Staircase, Worth, without_nan
 
 MANY = 20  # positives from which on the bootstrap errs less than leaving one out
 FEW, PLENTY = 10.0, 40.0  # between these both are mixed: a sharp border would select the lucky

@@ -1,48 +1,15 @@
 """What can be wrong with a label: flooding, no signal, too few positives."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.types import Array, Floats
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.guard.bands import scale_of_weights
 
-Array = npt.NDArray[Any]
-
-FLOOD_SHARE, FLOOD_TIMES = 0.05, 10.0  # of the rows, and times the label's base rate
-_SURE, _DOUBT = 3.0, 2.0  # standard deviations
 _FALSE_DISCOVERIES = 0.05
 _ROUNDING = 1e-9
 _FEW = 10  # positives; with fewer a sum of ranks is not yet normal
-
-
-def floods(predicted: Array, positives: Array, total: Array | float) -> Array:
-    """True where a label is predicted for more than 5 % of rows and 10 times its base rate.
-
-    All three are counts of the same rows, those tuned on or new ones: a label may flood one set and
-    not the other, so whoever shows the number says of which rows it is.
-    """
-    flooding: Array = (predicted > FLOOD_SHARE * np.asarray(total)) & (
-        predicted > FLOOD_TIMES * positives
-    )
-    return flooding
-
-
-def most_predicted(positives: Array, total: float, doubtful: Array | bool = False) -> Array:
-    """How many rows a label may be predicted for, so that it will not flood as many new rows.
-
-    Both the data given and new rows vary by chance: k predicted now may be k + 3 sqrt(2 k) then.
-    Positives may be here by luck: one standard deviation of them is not counted on, and two of a
-    `doubtful` label, which has not been shown to be informative.
-    """
-    less = np.where(doubtful, _DOUBT, 1.0) * np.sqrt(positives)
-    sure = np.maximum(positives - less, 0.0)
-    limit = np.maximum(FLOOD_SHARE * total, FLOOD_TIMES * sure)
-    root = (np.sqrt(2.0 * _SURE**2 + 4.0 * limit) - _SURE * np.sqrt(2.0)) / 2.0
-    most: Array = root**2
-    return most
 
 
 def uninformative(data: LabelledScores) -> Array:
@@ -69,7 +36,7 @@ def _weighing_as_many(data: LabelledScores) -> LabelledScores:
     return data._replace(weights=data.weights * scale_of_weights(data))
 
 
-def chance_of_score(stairs: Staircase) -> npt.NDArray[np.float64]:
+def chance_of_score(stairs: Staircase) -> Floats:
     """How likely scores without any signal would reach the label's best F1: an upper bound.
 
     An F1 of f by the k-th positive means that it stands among the first ``2 k / f - a`` of the n
@@ -96,7 +63,7 @@ def chance_of_score(stairs: Staircase) -> npt.NDArray[np.float64]:
     return np.where(best > 0.0, np.minimum(chance, 1.0), 1.0)
 
 
-def chance_of_ranks(stairs: Staircase) -> npt.NDArray[np.float64]:
+def chance_of_ranks(stairs: Staircase) -> Floats:
     """How likely positives without signal would rank so high (Mann and Whitney); 1 for few of them.
 
     Negatives tied with a positive count as above it, which errs on the side of no signal.

@@ -17,11 +17,11 @@ import numpy.typing as npt
 from halfmax._core.jit import kernel
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.threads import map_blocks, spans
+from halfmax._core.types import Array
 from halfmax.staircase.grid import Grid, positive_entries
 from halfmax.staircase.staircase import Staircase
 
 Keys = npt.NDArray[np.uint64]
-Array = npt.NDArray[Any]
 
 _BLOCK_CELLS = 1 << 16  # stay in the cache
 _DIGITS = 6  # of counts that may be sums of weights, rounded in the order of the rows

@@ -14,20 +14,21 @@ up with ``+``, wherever the parts are::
     whole = Staircase.of(y_1, s_1, grid=grid) + Staircase.of(y_2, s_2, grid=grid)
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core import labelled
-from halfmax._core.checks import Labels
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.labels import Labels
+from halfmax._core.types import Array, Floats
 from halfmax.staircase.counting import accumulate, count_entries, count_scores
 from halfmax.staircase.grid import Grid, distinct_scores, positive_entries
 
-Array = npt.NDArray[Any]
+Worth = Callable[[Any, Any, Any, Any], Array]  # of tp, predicted, positives and total
+NOBODY = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ class Staircase:
         return cls(grid, hits, reached, positives, total, data.labels)
 
     @property
-    def thresholds(self) -> npt.NDArray[np.float64]:
+    def thresholds(self) -> Floats:
         """The threshold of each step."""
         return self.grid.scores.astype(np.float64)
 
@@ -162,3 +163,11 @@ def _of_one_dtype(data: LabelledScores, grid: Grid) -> tuple[LabelledScores, Gri
         data = data._replace(scores=data.scores.astype(np.float64))
         cast = grid.scores.astype(np.float64)
     return data, replace(grid, scores=cast)
+
+
+def without_nan(worth: Array, nothing_there: Array | bool = False) -> Array:
+    """0/0 that counts for nothing is below everything, but best where there is no positive."""
+    unknown = np.isnan(worth)
+    if unknown.any():
+        worth = np.where(unknown, np.where(nothing_there, np.inf, -np.inf), worth)
+    return worth

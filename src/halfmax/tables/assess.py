@@ -7,16 +7,18 @@ import pyarrow as pa
 from scipy import sparse
 
 from halfmax._core import checks
-from halfmax._core.checks import Guard
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.progress import Wanted
 from halfmax._core.threads import map_blocks
 from halfmax.honesty import on_staircase
 from halfmax.honesty.assess import How, check_how, tune_and_assess
-from halfmax.honesty.assessment import Assessment, Case
+from halfmax.honesty.assessment import Assessment
+from halfmax.honesty.case import Case
 from halfmax.honesty.diagnose import diagnose_checked
 from halfmax.honesty.diagnosis import Diagnosis
-from halfmax.metrics.metric import Metric, Objective, find_metric
+from halfmax.metrics.goal import Guard, check_guard
+from halfmax.metrics.metric import Metric, find_metric
+from halfmax.metrics.objective import Objective
 from halfmax.tables.columns import id_type
 from halfmax.tables.engines.work import KeepWhatCounts
 from halfmax.tables.matrix import instance_type, matrix_of, number
@@ -72,7 +74,7 @@ def assess_table(
         lies, and the third brings only those rows together that are true or predicted. Otherwise
         the table is held in memory as a sparse matrix.
     """
-    how, wanted = check_how(n_resamples, level, seed, progress), checks.check_guard(guard)
+    how, wanted = check_how(n_resamples, level, seed, progress), check_guard(guard)
     objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
     average = check_how_averaged(label, average, per_label, objective, wanted)
     opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)

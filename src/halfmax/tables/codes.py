@@ -1,16 +1,14 @@
 """Numbers for labels, which kernels can count with."""
 
 from threading import Lock
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from halfmax._core.types import Array
 from halfmax.tables.rows import Rows
-
-Array = npt.NDArray[Any]
 
 
 class LabelCodes:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from halfmax._core.errors import spell_out
+from halfmax._core.text import spell_out
 
 TEXT, WHOLE = "text", "integers"
 _ROLES = ("instance", "label", "score", "truth", "weight")

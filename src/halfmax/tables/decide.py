@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from halfmax._core import checks
-from halfmax._core.labelled import Matrix
+from halfmax._core.matrix import Matrix
 from halfmax._core.progress import Wanted
+from halfmax._core.types import Array
 from halfmax.expected.decide import decide_matrix
 from halfmax.expected.decision import Decision
+from halfmax.metrics.average import check_average
 from halfmax.metrics.metric import Metric
 from halfmax.tables.columns import Columns
 from halfmax.tables.deliver import NewColumn, deliver, refuse_engine_output, refuse_output
@@ -24,8 +24,6 @@ from halfmax.tables.passes import find_engine
 from halfmax.tables.rows import Rows, check_probabilities
 from halfmax.tables.sources import Table, is_duckdb, open_table
 from halfmax.tables.writing import check_output
-
-Array = npt.NDArray[Any]
 
 _PROBABILITY, _SCORE = "probability", "score"
 
@@ -120,7 +118,7 @@ def decide_table(
     """
     if out is not None:
         check_output(out, overwrite)
-    average = checks.check_average(average, one_classifier=label is None)
+    average = check_average(average, one_classifier=label is None)
     rule = Rule(metric, average, zero_division, min_k, max_k)
     new = NewColumn(prediction, only_predicted)
     engine = find_engine(source)

@@ -13,17 +13,15 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from halfmax._core.jit import kernel
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks
+from halfmax._core.types import Array
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.rows import Rows, plain
 from halfmax.tables.sources import Table
-
-Array = npt.NDArray[Any]
 
 _HELD = 1 << 23  # hashes in memory
 _PILE_BITS = 8  # of a hash say which of the files on disk it goes to

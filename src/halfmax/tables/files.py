@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from halfmax._core.errors import spell_out
+from halfmax._core.text import spell_out
 from halfmax.tables.columns import Columns
 
 ROWS_AT_ONCE = 1 << 20  # of a batch: it costs as much to look up 50,000 labels for fewer rows

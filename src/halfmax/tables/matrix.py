@@ -12,14 +12,13 @@ from halfmax._core.checks import check_whole
 from halfmax._core.labelled import LabelledScores, check_sum_of_weights
 from halfmax._core.progress import Progress, Wanted
 from halfmax._core.threads import map_blocks
+from halfmax._core.types import Array, Floats
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.columns import id_type, plain_type
 from halfmax.tables.duplicates import refuse_duplicates
 from halfmax.tables.rows import Rows, plain
 from halfmax.tables.sources import Table
 from halfmax.tables.tally import NO_ROWS, NO_WEIGHTS, as_integers
-
-Array = npt.NDArray[Any]
 
 
 class Pairs(NamedTuple):
@@ -185,7 +184,7 @@ def _only(stored: Any, kept: Array) -> Any:
     return sparse.csr_array((np.ones(len(places), np.uint8), places, ends), shape=stored.shape)
 
 
-def _weights_of_rows(pairs: Pairs) -> npt.NDArray[np.float64]:
+def _weights_of_rows(pairs: Pairs) -> Floats:
     """One weight for each instance, which all of its rows must agree on."""
     assert pairs.weights is not None
     found = np.empty(len(pairs.instances))

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.labelled import check_sum_of_weights
 from halfmax._core.progress import Progress, Wanted
-from halfmax.metrics.metric import Objective
+from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import Staircase
 from halfmax.tables.columns import Columns
 from halfmax.tables.duplicates import Rising, refuse_duplicates
@@ -21,8 +20,6 @@ from halfmax.tables.scan import Scan
 from halfmax.tables.sources import Table, open_table
 from halfmax.tables.tally import Size, Tally, as_integers, named_in_order
 from halfmax.tuning.exact.choose import Choice, at_only_steps, choose_on, grid_of
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from halfmax._core.types import Array, Floats
 from halfmax.staircase.grid import unit_weights
 from halfmax.tables.columns import Columns, id_type, plain_type
-
-Array = npt.NDArray[Any]
 
 
 class Place(NamedTuple):
@@ -35,7 +34,7 @@ class Rows(NamedTuple):
     names: pa.Array | None  # None for one classifier: all codes are 0
     scores: Array
     truth: npt.NDArray[np.uint8] | None
-    weights: npt.NDArray[np.float64] | None
+    weights: Floats | None
     instances: pa.Array | None
     place: Place
 
@@ -155,7 +154,7 @@ def _check_truth(column: pa.Array, name: str, place: Place) -> npt.NDArray[np.ui
     return np.asarray(ones).view(np.uint8)
 
 
-def _check_weights(values: Array, name: str, place: Place) -> npt.NDArray[np.float64]:
+def _check_weights(values: Array, name: str, place: Place) -> Floats:
     wrong = ~(np.isfinite(values) & (values >= 0))
     if wrong.any():
         _refuse(f"column {name!r} must be finite and not negative", values, wrong, place)

@@ -10,11 +10,11 @@ from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks
+from halfmax._core.types import Array
 from halfmax.staircase.counting import accumulate, add_entries
 from halfmax.staircase.grid import Grid
 from halfmax.tables.codes import LabelCodes
@@ -22,8 +22,6 @@ from halfmax.tables.engines.work import add_counts, of_scores
 from halfmax.tables.rows import Rows
 from halfmax.tables.sources import Table
 from halfmax.tables.tally import NO_ROWS, Entries, Tally, join_entries
-
-Array = npt.NDArray[Any]
 
 _KEPT_BYTES = 1 << 28  # of codes and scores between the passes
 

@@ -9,12 +9,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from halfmax._core.checks import check_whole
-from halfmax.metrics.metric import Objective
+from halfmax._core.types import Array
+from halfmax.metrics.objective import Objective
 from halfmax.staircase.counting import count_entries
 from halfmax.staircase.grid import Grid
 from halfmax.staircase.staircase import Staircase
-
-Array = npt.NDArray[Any]
 
 _MOST_DIGITS = 18  # of what is an integer of 64 bits in all cases
 _ROUNDING = 1e-9  # of sums of weights

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 
 from halfmax._core import checks
-from halfmax._core.checks import Guard
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.progress import Wanted
-from halfmax.metrics.metric import Metric, Objective, find_metric
+from halfmax.metrics.average import check_average
+from halfmax.metrics.goal import Guard, check_guard
+from halfmax.metrics.metric import Metric, find_metric
+from halfmax.metrics.objective import Objective
 from halfmax.tables.columns import Columns
 from halfmax.tables.duplicates import refuse_duplicates
 from halfmax.tables.matrix import of_instances, read_matrix
@@ -19,7 +21,7 @@ from halfmax.tuning import tune
 from halfmax.tuning.exact.choose import Choice, choose_on
 from halfmax.tuning.found import Origin
 from halfmax.tuning.thresholds import Thresholds
-from halfmax.tuning.warn import warn_of_curse, warn_of_nothing
+from halfmax.tuning.warn import warn_below_floors, warn_of_curse, warn_of_nothing
 
 _ENOUGH_ROWS = 1 << 62
 
@@ -88,7 +90,7 @@ def tune_table(
     >>> t.labels, t.thresholds.tolist(), round(t.score, 4)
     (('cat', 'dog'), [0.4, 0.3], 0.8333)
     """
-    wanted = checks.check_guard(guard)
+    wanted = check_guard(guard)
     objective = Objective(
         find_metric(metric),
         checks.check_zero_division(zero_division),
@@ -112,7 +114,7 @@ def check_how_averaged(
     """The average, after what has no meaning is refused, before anything is read."""
     if not isinstance(per_label, (bool, np.bool_)):
         raise TypeError(f"per_label must be True or False; got {per_label!r}")
-    average = checks.check_average(average, one_classifier=label is None)
+    average = check_average(average, one_classifier=label is None)
     tune.refuse_what_cannot_be(label is None, average, per_label, objective, guard)
     return average
 
@@ -176,7 +178,7 @@ def _tune_in_place(
     progress: Wanted,
 ) -> Thresholds:
     choice, tuned = choose_in_place(opened, average, per_label, objective, n_instances, progress)
-    tune.warn_below_floors(objective, choice, tuned)
+    warn_below_floors(objective, choice, tuned)
     weighted = opened.columns.weight is not None
     most = choice.total.max()
     rows = _ENOUGH_ROWS if weighted else int(most)  # a sum of weights tells no rows

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from halfmax._core.errors import spell_out
 from halfmax._core.files import check_writable, whole_file
+from halfmax._core.text import spell_out
 from halfmax.tables.columns import plain_schema
 from halfmax.tables.files import ARROW, CSV, PARQUET, compression_of, delimiter_of, format_of
 from halfmax.tables.rows import plain

@@ -4,13 +4,13 @@ import json
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core import checks
-from halfmax._core.checks import AVERAGES, Labels
-from halfmax._core.errors import spell_out
-
-Array = npt.NDArray[Any]
+from halfmax._core.labels import Labels, check_labels
+from halfmax._core.text import spell_out
+from halfmax._core.types import Array
+from halfmax.metrics.average import AVERAGES
+from halfmax.metrics.goal import check_guard
 
 FORMAT, VERSION = "halfmax.thresholds", 1
 COLUMNS = ("threshold", "score", "precision", "recall", "support", "predicted")
@@ -87,7 +87,7 @@ def _decode_head(content: dict[str, Any]) -> dict[str, Any]:
 
 def _guard(name: Any) -> str | None:
     """The guard, which files did not always tell."""
-    guard = checks.check_guard(name)
+    guard = check_guard(name)
     return None if guard is None else str(guard)
 
 
@@ -162,7 +162,7 @@ def _names(names: tuple[str | int | None, ...]) -> Labels | None:
         return None
     if None in names:
         raise ValueError('"label" must be given for every label or for none')
-    return checks.check_labels(names, len(names))
+    return check_labels(names, len(names))
 
 
 def _refuse_constant(word: str) -> Any:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from halfmax._core.checks import Guard
 from halfmax._core.labelled import LabelledScores
-from halfmax.metrics.metric import Objective
+from halfmax.metrics.goal import Guard
+from halfmax.metrics.objective import Objective
 
 
 class Origin(NamedTuple):

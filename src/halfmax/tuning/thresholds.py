@@ -5,26 +5,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-import numpy.typing as npt
-
-from halfmax._core import checks, frames, labelled
+from halfmax._core import frames
 from halfmax._core import predict as _apply
-from halfmax._core.checks import Labels
 from halfmax._core.files import refuse_input, write_whole
+from halfmax._core.labels import Labels, match_labels
+from halfmax._core.matrix import Matrix, as_given, open_scores
 from halfmax._core.progress import Wanted
-from halfmax._core.result import Shown
-from halfmax._core.table import Table
-from halfmax.metrics.metric import PRECISION, RECALL, confusion
+from halfmax._core.result import Result, Table
+from halfmax._core.types import Array, Floats
+from halfmax.metrics.metric import PRECISION, RECALL
+from halfmax.metrics.objective import confusion
 from halfmax.tuning import file
 from halfmax.tuning.file import COLUMNS
 from halfmax.tuning.found import Origin
 
-Array = npt.NDArray[Any]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Thresholds(Shown):
+class Thresholds(Result):
     """A decision threshold for each label: a row is predicted iff its score is at or above it.
 
     Attributes
@@ -50,7 +47,7 @@ class Thresholds(Shown):
     and pickling leave them out.
     """
 
-    thresholds: npt.NDArray[np.float64]
+    thresholds: Floats
     score: float
     metric: str
     average: str
@@ -107,10 +104,10 @@ class Thresholds(Shown):
         An array gives an array, a sparse matrix a CSR matrix, a frame or series one of its own
         library. Columns of a frame are matched with the labels by name where both are known.
         """
-        scores = labelled.open_scores(y_score, "y_score")
+        scores = open_scores(y_score, "y_score")
         limits = self._limits_for(scores)
         predictions = _apply.predict(scores.values, limits)
-        return labelled.as_given(predictions, scores, y_score)
+        return as_given(predictions, scores, y_score)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file, readable by people, that `load` gives back bit for bit.
@@ -231,7 +228,7 @@ class Thresholds(Shown):
             self.predicted,
         )
 
-    def _limits_for(self, scores: labelled.Matrix) -> npt.NDArray[np.float64]:
+    def _limits_for(self, scores: Matrix) -> Floats:
         """The thresholds in the order of the columns of these scores."""
         shape, n_labels = scores.values.shape, len(self.thresholds)
         if len(shape) == 1 and self.average != "binary":
@@ -239,7 +236,7 @@ class Thresholds(Shown):
                 f"y_score must be rows x {n_labels} labels, as the data tuned on; got 1 dimension"
             )
         if len(shape) == 2 and scores.labels is not None and self.labels is not None:
-            order = checks.match_labels(self.labels, scores.labels, "the thresholds", "y_score")
+            order = match_labels(self.labels, scores.labels, "the thresholds", "y_score")
             return self.thresholds[order]
         if self.average == "binary" and len(shape) == 2 and shape[1] == 2:
             raise ValueError(

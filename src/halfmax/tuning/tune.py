@@ -1,25 +1,23 @@
 """Labelled scores in, thresholds out."""
 
-import warnings
 from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core import checks, labelled, predict
-from halfmax._core.checks import Guard, Labels
-from halfmax._core.errors import HalfmaxWarning, spell_out
 from halfmax._core.labelled import LabelledScores
-from halfmax.metrics.metric import Metric, Objective, find_metric
-from halfmax.metrics.score import mean_of_known, score
+from halfmax._core.labels import Labels
+from halfmax.metrics.average import check_average, mean_of_known
+from halfmax.metrics.goal import Guard, check_guard
+from halfmax.metrics.metric import Metric, find_metric
+from halfmax.metrics.objective import Objective
+from halfmax.metrics.score import score
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import Choice, choose
 from halfmax.tuning.found import Origin
 from halfmax.tuning.thresholds import Thresholds
-from halfmax.tuning.warn import warn_of_curse, warn_of_nothing
-
-Array = npt.NDArray[Any]
+from halfmax.tuning.warn import warn_below_floors, warn_of_curse, warn_of_nothing
 
 
 def tune(
@@ -98,7 +96,7 @@ def tune(
     """
     if not isinstance(per_label, (bool, np.bool_)):
         raise TypeError(f"per_label must be True or False; got {per_label!r}")
-    wanted = checks.check_guard(guard)
+    wanted = check_guard(guard)
     objective = Objective(
         find_metric(metric),
         checks.check_zero_division(zero_division),
@@ -106,7 +104,7 @@ def tune(
         checks.check_share("min_recall", min_recall),
     )
     data = labelled.read_labelled(y_true, y_score, sample_weight, labels)
-    average = checks.check_average(average, one_classifier=data.is_binary)
+    average = check_average(average, one_classifier=data.is_binary)
     return tune_checked(data, average, per_label, objective, wanted)
 
 
@@ -204,26 +202,6 @@ def _refuse_to_guard(
         raise ValueError(
             f"guard='fbr' is a rule for average='macro'; got average={average!r}: use 'auto'"
         )
-
-
-def warn_below_floors(objective: Objective, choice: Choice, tuned: Thresholds) -> None:
-    """Say where nothing satisfies the floors, so that nobody is predicted."""
-    counts: tuple[Array, ...] = choice.counts
-    if tuned.average == "micro":
-        counts = tuple(part.sum(keepdims=True) for part in counts)
-    below = np.flatnonzero(np.isneginf(objective(*counts))) if objective.floors else ()
-    if not len(below):
-        return
-    floors = " and ".join(f"min_{part.name}={floor:g}" for part, floor in objective.floors)
-    size = len(tuned.thresholds)
-    if len(counts[0]) == 1:
-        certain = tuned.average == "binary" or len(objective.floors) == 1
-        who = "no threshold satisfies" if certain else "found no thresholds that satisfy"
-    else:
-        names = tuned.labels or range(size)
-        some = spell_out([names[j] for j in below], most=5)
-        who = f"{len(below)} of {size} labels ({some}) cannot satisfy"
-    warnings.warn(f"{who} {floors}: there nobody is predicted", HalfmaxWarning, stacklevel=4)
 
 
 def result(

@@ -2,24 +2,22 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from halfmax._core.checks import Guard
-from halfmax._core.errors import HalfmaxWarning, OptimismWarning, spell_out
-from halfmax.metrics.metric import Objective
-from halfmax.metrics.score import mean_of_known
+from halfmax._core.errors import HalfmaxWarning, OptimismWarning
+from halfmax._core.text import spell_out
+from halfmax._core.types import Array
+from halfmax.metrics.average import mean_of_known
+from halfmax.metrics.flooding import floods
+from halfmax.metrics.goal import Guard
+from halfmax.metrics.objective import Objective
 from halfmax.staircase import leave_one_out
 from halfmax.staircase.leave_one_out import PLENTY, of_each_label
-from halfmax.staircase.signal import floods
 from halfmax.staircase.stable_order import keys_of_labels
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import Choice
 from halfmax.tuning.thresholds import Thresholds
-
-Array = npt.NDArray[Any]
 
 _TELLING = 20  # rows; fewer may be what they are by chance
 _TOO_MUCH = 0.2  # of the score
@@ -159,3 +157,23 @@ def _expected_at_most(
         counts = choice.positives, choice.predicted
         expected = leave_one_out.with_empty_labels(objective, *counts, expected)
     return min(mean_of_known(expected), tuned.score)
+
+
+def warn_below_floors(objective: Objective, choice: Choice, tuned: Thresholds) -> None:
+    """Say where nothing satisfies the floors, so that nobody is predicted."""
+    counts: tuple[Array, ...] = choice.counts
+    if tuned.average == "micro":
+        counts = tuple(part.sum(keepdims=True) for part in counts)
+    below = np.flatnonzero(np.isneginf(objective(*counts))) if objective.floors else ()
+    if not len(below):
+        return
+    floors = " and ".join(f"min_{part.name}={floor:g}" for part, floor in objective.floors)
+    size = len(tuned.thresholds)
+    if len(counts[0]) == 1:
+        certain = tuned.average == "binary" or len(objective.floors) == 1
+        who = "no threshold satisfies" if certain else "found no thresholds that satisfy"
+    else:
+        names = tuned.labels or range(size)
+        some = spell_out([names[j] for j in below], most=5)
+        who = f"{len(below)} of {size} labels ({some}) cannot satisfy"
+    warnings.warn(f"{who} {floors}: there nobody is predicted", HalfmaxWarning, stacklevel=4)

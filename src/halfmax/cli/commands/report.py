@@ -191,7 +191,8 @@ def _read_long(
 
 def _in_order_of(tuned: "Thresholds", data: "LabelledScores", untyped: bool) -> "LabelledScores":
     """The labels of the thresholds; one without rows is never true and never predicted."""
-    from halfmax._core.errors import HalfmaxWarning, spell_out
+    from halfmax._core.errors import HalfmaxWarning
+    from halfmax._core.text import spell_out
 
     as_given: Any = str if untyped else lambda name: name  # of CSV, where 1 may be a word
     names = list(tuned.labels or range(len(tuned.thresholds)))

@@ -196,7 +196,7 @@ def _print_claims(found: "Reproduction") -> None:
 
 
 def _print_curse(curse: "Curse") -> None:
-    from halfmax._core.table import Table
+    from halfmax._core.result import Table
     from halfmax.report.pages import shown_number
 
     print(f"The fraction predicted positive, {curse.runs:,} runs of {curse.n:,} examples:\n")

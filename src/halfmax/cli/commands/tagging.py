@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from halfmax.cli.bar import Bar
 from halfmax.cli.streams import STANDARD, ending_of
+from halfmax.metrics.average import check_average
 
 if TYPE_CHECKING:
     from halfmax.mesh.model.tagger import Tag, Tagger
@@ -47,12 +48,11 @@ def check_tags_out(out: str, form: str | None, force: bool) -> str:
 
 def check_choice(average: str, rule: str) -> str:
     """Refuse what the tagger does not know, before records are read; gives the average's name."""
-    from halfmax._core import checks
     from halfmax.mesh.model.tagger import RULES
 
     if rule not in RULES:
         raise ValueError(f"--rule must be {' or '.join(RULES)}; got {rule!r}")
-    return checks.check_average(average, one_classifier=False)
+    return check_average(average, one_classifier=False)
 
 
 def predict(

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.checks import AVERAGES
 from halfmax.mesh.stages import Arrays, decode_texts, encode_texts
+from halfmax.metrics.average import AVERAGES
 
 _FORMAT, _VERSION = "halfmax.tagger", 1
 _TEXTS = ("terms", "vocabulary")

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from halfmax._core.checks import AVERAGES
 from halfmax._core.errors import HalfmaxWarning
 from halfmax._core.progress import Progress, Wanted, counted
 from halfmax._core.threads import one_blas_thread
+from halfmax._core.types import Array, Floats
 from halfmax.mesh.model.labels import frequent_terms, truth_of
 from halfmax.mesh.model.outputs import LeftOut, Outputs
 from halfmax.mesh.model.ridge import Ridge
@@ -31,9 +30,8 @@ from halfmax.mesh.stages import (
     pack_sparse,
     unpack_sparse,
 )
+from halfmax.metrics.average import AVERAGES
 from halfmax.tuning.tune import tune
-
-Array = npt.NDArray[Any]
 
 FEWEST_DOCUMENTS = 3  # to leave one out and still see two that differ
 # Scores that thresholds are tuned on, at most: 1 GiB of float32. To tune the average over
@@ -179,7 +177,7 @@ def n_tuned(n_documents: int, n_labels: int, average: str) -> int:
 
 def tune_left_out(
     outputs: Outputs, truth: Any, average: str, guard: str | None, seed: int
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Thresholds for outputs of which the truth is known."""
     order = np.random.default_rng(seed).permutation(len(outputs.factors))
     rows = np.sort(order[: n_tuned(*outputs.shape, average)])

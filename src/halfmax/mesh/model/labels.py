@@ -3,12 +3,10 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from halfmax._core.types import Array
 from halfmax.mesh.records.corpus import Headings
-
-Array = npt.NDArray[Any]
 
 
 def frequent_terms(headings: Headings, rows: Array, min_count: int) -> Array:

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks, one_blas_thread, spans
+from halfmax._core.types import Array
 
-Array = npt.NDArray[Any]
 Result = TypeVar("Result")
 
 _BLOCK_ENTRIES = 1 << 21  # 8 MiB of float32 for each thread stay in the cache

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.progress import Progress, Wanted
 from halfmax._core.threads import map_blocks, one_blas_thread
-
-Array = npt.NDArray[Any]
+from halfmax._core.types import Array, Floats
 
 # Penalties in units of the mean strength. The largest leave outputs as good as constant.
 _TRIED = np.geomspace(1e-3, 1e8, 23)
@@ -48,7 +46,7 @@ class Ridge:
         return cls(mean, rotation, basis, np.maximum(strengths, 0.0), cross, rates, truth)
 
     @property
-    def tried(self) -> npt.NDArray[np.float64]:
+    def tried(self) -> Floats:
         """The penalties that are compared."""
         return _TRIED * max(float(self.strengths.mean()), _NO_STRENGTH)
 

@@ -5,22 +5,22 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core import checks
 from halfmax._core.files import whole_file
 from halfmax._core.progress import Progress, Wanted
+from halfmax._core.types import Array, Floats
 from halfmax.mesh.model import file
 from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.model.words import Words
 from halfmax.mesh.rules.half_max import find_half_max
 from halfmax.mesh.rules.rule import Rule
+from halfmax.metrics.average import AVERAGES, check_average
 
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float32]
+Singles = npt.NDArray[np.float32]
 
 AUTO, PLUG_IN = RULES = ("auto", "plug-in")
 _TEXTS_AT_ONCE = 4096
@@ -64,12 +64,12 @@ class Tagger:
     counts: npt.NDArray[np.int64]
     documents: npt.NDArray[np.uint64]
     words: Words
-    loadings: Floats
-    offset: Floats
-    weights: Floats
-    intercept: Floats
-    penalties: npt.NDArray[np.float64]
-    thresholds: dict[str, npt.NDArray[np.float64]]
+    loadings: Singles
+    offset: Singles
+    weights: Singles
+    intercept: Singles
+    penalties: Floats
+    thresholds: dict[str, Floats]
 
     def __repr__(self) -> str:
         return (
@@ -86,7 +86,7 @@ class Tagger:
         """Which of these records it was fitted on."""
         return np.isin(digests(pmids), self.documents)
 
-    def factors(self, texts: Iterable[str], told: Progress | None = None) -> Floats:
+    def factors(self, texts: Iterable[str], told: Progress | None = None) -> Singles:
         """What the model sees of texts: documents x rank."""
         if isinstance(texts, (str, bytes)):
             raise TypeError(f"texts must be a list of texts; got the single text {texts!r:.60}")
@@ -97,7 +97,7 @@ class Tagger:
                 told.advance(len(some))
         return np.concatenate(parts)
 
-    def outputs(self, factors: Floats) -> Outputs:
+    def outputs(self, factors: Singles) -> Outputs:
         """The scores of all terms, made block by block."""
         return Outputs(factors, self.weights, self.intercept)
 
@@ -105,7 +105,7 @@ class Tagger:
         self, outputs: Outputs, average: str, rule: str = AUTO, progress: Wanted = None
     ) -> Rule:
         """The thresholds that a rule has for a batch of documents."""
-        average = checks.check_average(average, one_classifier=False)
+        average = check_average(average, one_classifier=False)
         if rule not in RULES:
             raise ValueError(f"rule must be 'auto' or 'plug-in'; got {rule!r}")
         name = f"{rule} {average}"
@@ -190,5 +190,5 @@ class Tagger:
             weights=arrays["weights"],
             intercept=arrays["intercept"],
             penalties=arrays["penalties"],
-            thresholds={name: arrays[f"thresholds_{name}"] for name in checks.AVERAGES},
+            thresholds={name: arrays[f"thresholds_{name}"] for name in AVERAGES},
         )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from halfmax._core.types import Array
 
 _HOW = {"sublinear_tf": True, "dtype": np.float32}  # a word said twice tells little more
 

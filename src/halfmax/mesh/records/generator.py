@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.checks import check_whole
 from halfmax._core.threads import spans
+from halfmax._core.types import Array
 from halfmax.mesh.records.record import Record
-
-Array = npt.NDArray[Any]
 
 _BLOCK = 4096  # records; part of what a seed means: each block has a stream of its own
 _FIRST_PMID = 90_000_001  # above all that PubMed has given out

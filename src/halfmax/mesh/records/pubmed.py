@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NoReturn
 from xml.parsers import expat
 
-from halfmax._core.errors import spell_out
+from halfmax._core.text import spell_out
 from halfmax.mesh.records.record import MOST_TEXT, Deletion, Record, tidy
 
 _Tree = dict[str, "_Tree | str"]

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from halfmax._core.errors import spell_out
 from halfmax._core.progress import Progress, Wanted
+from halfmax._core.text import spell_out
 from halfmax.mesh.records import json_lines, pubmed
 from halfmax.mesh.records.record import Deletion, Record
 

@@ -11,8 +11,8 @@ from hashlib import blake2b
 from typing import BinaryIO, cast
 from xml.sax.saxutils import escape, quoteattr
 
-from halfmax._core.errors import spell_out
 from halfmax._core.files import whole_file
+from halfmax._core.text import spell_out
 from halfmax.mesh.records.record import Record
 
 _HEAD = """<?xml version="1.0" encoding="utf-8"?>

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from halfmax._core.checks import AVERAGES
 from halfmax._core.progress import Progress, Wanted
+from halfmax._core.types import Array
 from halfmax.mesh.model.labels import truth_of
 from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.model.tagger import AUTO, PLUG_IN, Tagger
@@ -16,8 +14,7 @@ from halfmax.mesh.records.corpus import Corpus, Headings
 from halfmax.mesh.rules.half_max import HalfMax, find_half_max
 from halfmax.mesh.rules.judge import Judged, judge
 from halfmax.mesh.rules.rule import Rule
-
-Array = npt.NDArray[Any]
+from halfmax.metrics.average import AVERAGES
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.jit import kernel, summing_kernel
 from halfmax._core.progress import Progress, Wanted
+from halfmax._core.types import Array, Floats
 from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.rules.rule import Rule
-
-Array = npt.NDArray[Any]
 
 _ENOUGH = 4096  # documents: with more, the first sixteenth of them tells where to begin
 # Another cut costs little beside the scores, and the best of some around a guess saves a pass.
@@ -64,9 +62,9 @@ def _best_of_rows(block: Array, best: Array) -> None:
 class HalfMax:
     """What plug-in rules reach for, for the documents of a batch together."""
 
-    of_labels: npt.NDArray[np.float64]  # the maximum F1 of each label, alone: the macro rule
+    of_labels: Floats  # the maximum F1 of each label, alone: the macro rule
     of_all: float  # that of everything pooled: the micro rule
-    of_documents: npt.NDArray[np.float64]  # that of each document: the samples rule
+    of_documents: Floats  # that of each document: the samples rule
 
     def rule(self, average: str, name: str) -> Rule:
         """The thresholds of the rule that maximises macro, micro or per-instance (samples) F1."""
@@ -77,7 +75,7 @@ class HalfMax:
         return Rule(name, np.zeros(len(self.of_labels)), _half(self.of_documents))
 
 
-def _half(best: Array) -> npt.NDArray[np.float64]:
+def _half(best: Array) -> Floats:
     """Half of the maximum F1; where nothing has a chance nobody is predicted."""
     return np.where(best > 0.0, 0.5 * best, np.inf)
 

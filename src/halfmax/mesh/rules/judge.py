@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from halfmax._core.jit import kernel
 from halfmax._core.progress import Progress, Wanted
+from halfmax._core.types import Array, Floats
 from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.rules.rule import Rule
-from halfmax.metrics.metric import Objective, find_metric
-
-Array = npt.NDArray[Any]
+from halfmax.metrics.metric import find_metric
+from halfmax.metrics.objective import Objective
 
 RARE = 1.0 / 100.0  # a term is rare if a smaller share of the training documents has it
 MANY = 1.0 / 3.0  # of the documents: the paper's rare terms were predicted for more
@@ -48,7 +48,7 @@ class Judged:
         return len(self.predicted_of_documents)
 
     @property
-    def of_labels(self) -> npt.NDArray[np.float64]:
+    def of_labels(self) -> Floats:
         """The F1 of each label, 0 where it is 0/0."""
         return _f1(self.hits, self.predicted, self.positives)
 
@@ -90,7 +90,7 @@ class Judged:
         }
 
     @property
-    def shares(self) -> npt.NDArray[np.float64]:
+    def shares(self) -> Floats:
         """For how many of the documents each label is predicted."""
         return self.predicted / self.n_documents
 
@@ -146,7 +146,7 @@ def are_rare(counts: Array, n_documents: int) -> npt.NDArray[np.bool_]:
     return counts < RARE * n_documents
 
 
-def _f1(hits: Any, predicted: Any, positives: Any) -> npt.NDArray[np.float64]:
+def _f1(hits: Any, predicted: Any, positives: Any) -> Floats:
     # F1 knows no true negatives: any total will do.
     f1 = Objective(find_metric("f1"), zero_division=0.0)
     return f1(hits, predicted, positives, predicted + positives)

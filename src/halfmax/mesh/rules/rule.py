@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Thresholds = npt.NDArray[np.float64]
+from halfmax._core.types import Floats
+
+Thresholds = Floats
 
 
 class Rule(NamedTuple):

@@ -6,9 +6,9 @@ The winner's curse has errata of its own, in `errata_curse`.
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
+from halfmax._core.types import Floats
 from halfmax.expected.decide import decide
 from halfmax.expected.decide_joint import decide_joint
 from halfmax.metrics.metric import ACCURACY, FBeta
@@ -17,7 +17,7 @@ from halfmax.paper.claims.claim import ASSUMES, SLIP, Claim, judged
 from halfmax.paper.claims.section_4 import lowest_predicted
 from halfmax.tuning.tune import tune
 
-Floats = npt.NDArray[np.float64]
+Floats = Floats
 
 _SEED = 0
 _F1 = FBeta(1)

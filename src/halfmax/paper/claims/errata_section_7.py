@@ -7,13 +7,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from halfmax._core.types import Floats
 from halfmax.honesty.winners_curse import simulate_winners_curse
 from halfmax.metrics.score import score
 from halfmax.paper.claims.claim import ASSUMES, SLIP, Claim, judged
 from halfmax.paper.curse.law import bound_of_the_text, printed_bound, turning_base_rate
 from halfmax.paper.curse.simulation import Curse
 
-Floats = npt.NDArray[np.float64]
+Floats = Floats
 
 _WHERE = "Section 7"
 _SEED = 0

@@ -5,16 +5,14 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize, stats
 
+from halfmax._core.types import Floats
 from halfmax.expected.curve import expected_curve
 from halfmax.expected.decide import decide
 from halfmax.paper.claims.claim import Claim, judged
 from halfmax.regions.find import decision_region
 from halfmax.regions.region import DecisionRegion
-
-Array = npt.NDArray[np.float64]
 
 _HALVINGS = 42
 _EXACT = 1e-9
@@ -22,7 +20,7 @@ _MANY = 10**6
 _SEED = 0
 
 
-def lowest_predicted(batch: Array) -> float:
+def lowest_predicted(batch: Floats) -> float:
     """The probability from which one more item is predicted along with this batch."""
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
@@ -135,7 +133,7 @@ def _calibrated() -> Iterator[Claim]:
     )
 
 
-def _batches_of(size: int, rng: np.random.Generator) -> Iterator[Array]:
+def _batches_of(size: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Matrices of many batches, one in each row, of laws that differ in spread and mean."""
     shape = 500, size
     for power in (1, 2, 4):

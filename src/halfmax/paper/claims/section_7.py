@@ -6,13 +6,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from halfmax._core.types import Floats
 from halfmax.honesty.winners_curse import simulate_winners_curse
 from halfmax.paper.claims.claim import Claim, judged
 from halfmax.paper.curse.law import bound_of_the_text
 from halfmax.paper.curse.simulation import FIRST_FEW, Curse
 from halfmax.tuning.tune import tune
 
-Floats = npt.NDArray[np.float64]
+Floats = Floats
 
 _WHERE = "Section 7"
 _SEED = 0

@@ -4,15 +4,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
+from halfmax._core.types import Floats
 from halfmax.metrics.metric import ACCURACY, JACCARD, FBeta
 from halfmax.metrics.score import score
 from halfmax.paper.claims.claim import Claim, judged
 from halfmax.regions.find import decision_region
-
-Array = npt.NDArray[np.float64]
 
 _F1 = FBeta(1)
 _POSITIVES, _NEGATIVES = 100, 400
@@ -23,10 +21,10 @@ _SEPARATIONS = (0.01, 0.5, 1.0, 2.0, 4.0, 8.0)  # of two unit normals: from no s
 class _Lattice(NamedTuple):
     """Every confusion matrix with a fixed number of positives and of negatives."""
 
-    tp: Array
-    fp: Array
-    fn: Array
-    tn: Array
+    tp: Floats
+    fp: Floats
+    fn: Floats
+    tn: Floats
 
 
 def _lattice() -> _Lattice:

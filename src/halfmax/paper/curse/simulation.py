@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from halfmax._core.checks import check_whole
 from halfmax._core.progress import Progress, Wanted
+from halfmax._core.types import Floats
 from halfmax.honesty.winners_curse import simulate_winners_curse
 from halfmax.paper import RUNS
 from halfmax.paper.curse.law import chance_below
@@ -36,7 +37,7 @@ class Curse:
     runs: int
     seed: int
     base_rates: tuple[float, ...]
-    fractions: npt.NDArray[np.float64]  # base rates x runs
+    fractions: Floats  # base rates x runs
 
     def summary(self) -> list[dict[str, float]]:
         """For each base rate, quantiles of the fraction predicted and how often it is low.
@@ -67,9 +68,9 @@ class Plane:
     runs: int
     seed: int
     sizes: npt.NDArray[np.int64]
-    base_rates: npt.NDArray[np.float64]
-    high: npt.NDArray[np.float64]  # base rates x sizes
-    top: npt.NDArray[np.float64]  # base rates x sizes
+    base_rates: Floats
+    high: Floats  # base rates x sizes
+    top: Floats  # base rates x sizes
 
 
 def simulate_curse(runs: int = RUNS, seed: int = 0, n: int = N, progress: Wanted = None) -> Curse:
@@ -103,5 +104,5 @@ def _simulate(n: int, rate: float, runs: int, seed: int, told: Progress) -> npt.
     return fractions
 
 
-def _first_few(fractions: npt.NDArray[np.float64], n: int, rate: float) -> float:
+def _first_few(fractions: Floats, n: int, rate: float) -> float:
     return float(np.mean(fractions * n * rate <= FIRST_FEW))

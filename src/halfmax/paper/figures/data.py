@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
+from halfmax._core.types import Floats
 from halfmax.displays.decision_region import DecisionRegionDisplay
 from halfmax.expected.decide import decide
 from halfmax.metrics.metric import Metric, find_metric
 from halfmax.regions.find import decision_region
-
-Array = npt.NDArray[np.float64]
 
 BASE_RATE = 0.25
 FALSE_POSITIVES = (0.0, 0.05, 0.15, 0.35, 0.75)
@@ -31,27 +30,27 @@ class Family:
     """Curves over the same x, one for each value of what is held fixed."""
 
     fixed: tuple[float, ...]
-    x: Array
-    curves: Array  # fixed x points
+    x: Floats
+    curves: Floats  # fixed x points
 
 
 @dataclass(frozen=True, eq=False)
 class Surface:
     """A metric of every tp and fp that the base rate allows."""
 
-    tp: Array
-    fp: Array
-    f1: Array  # fp x tp
+    tp: Floats
+    fp: Floats
+    f1: Floats  # fp x tp
 
 
 @dataclass(frozen=True, eq=False)
 class Guessing:
     """Expected F1 of the best threshold for a classifier that knows nothing but the base rate."""
 
-    base_rates: Array
-    limit: Array  # of an endless batch
-    marked_rates: Array
-    marked: Array  # batch sizes x marked rates, exact
+    base_rates: Floats
+    limit: Floats  # of an endless batch
+    marked_rates: Floats
+    marked: Floats  # batch sizes x marked rates, exact
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +58,7 @@ class Sample:
     """Labelled scores: of one classifier, or rows x labels."""
 
     truth: npt.NDArray[np.bool_]
-    scores: Array
+    scores: Floats
     labels: tuple[str, ...] | None = None
 
 
@@ -68,8 +67,8 @@ class Gaps:
     """How far the best decisions of finite batches are from the rule of half the best F1."""
 
     sizes: npt.NDArray[np.int64]
-    threshold: Array  # lowest probability predicted minus F*/2, mean over batches
-    lost: Array  # expected F1 of the best decision minus that of the rule
+    threshold: Floats  # lowest probability predicted minus F*/2, mean over batches
+    lost: Floats  # expected F1 of the best decision minus that of the rule
 
 
 def by_tp(metric: str) -> Family:
@@ -94,7 +93,7 @@ def surface() -> Surface:
     return Surface(tp, fp, _of_fractions(find_metric("f1"), tp, fp[:, None]))
 
 
-def _of_fractions(metric: Metric, tp: Array, fp: Array) -> Array:
+def _of_fractions(metric: Metric, tp: Floats, fp: Floats) -> Floats:
     return metric(tp, fp, BASE_RATE - tp, 1.0 - BASE_RATE - fp)
 
 
@@ -136,7 +135,7 @@ def calibrated(n: int = 100_000, seed: int = 0) -> Sample:
     return Sample(rng.random(n) < scores, scores)
 
 
-def batch(n: int = 40, seed: int = 5) -> Array:
+def batch(n: int = 40, seed: int = 5) -> Floats:
     """Probabilities of a few independent items."""
     return np.random.default_rng(seed).beta(0.6, 1.2, n)
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from halfmax._core.types import Floats
 from halfmax.displays.decision_region import DecisionRegionDisplay
 from halfmax.displays.expected_curve import ExpectedCurveDisplay
 from halfmax.displays.half_max import HalfMaxDisplay
@@ -15,7 +16,6 @@ from halfmax.paper.curse.law import printed_bound, turning_base_rate
 from halfmax.paper.curse.simulation import Curse, Plane
 from halfmax.paper.figures.data import (
     BATCH_SIZES,
-    Array,
     Family,
     Gaps,
     Guessing,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
-Line = tuple[Array, str, str, float]  # heights, dashes, name, and how far along the name stands
+Line = tuple[Floats, str, str, float]  # heights, dashes, name, and how far along the name stands
 
 _BESIDE: dict[str, Any] = {
     "textcoords": "offset points",
@@ -125,7 +125,7 @@ def draw_plane(plane: Plane, figure: "Figure") -> None:
     figure.colorbar(mesh, ax=[left, right], label="share of runs", pad=0.01, aspect=30)
 
 
-def _draw_map(ax: "Axes", plane: Plane, shares: Array, lines: list[Line]) -> "QuadMesh":
+def _draw_map(ax: "Axes", plane: Plane, shares: Floats, lines: list[Line]) -> "QuadMesh":
     cells = _edges(plane.sizes), _edges(plane.base_rates)
     mesh = ax.pcolormesh(*cells, shares, vmin=0, vmax=1, rasterized=True)
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
@@ -145,11 +145,11 @@ def _halo() -> list[Any]:
     return [withStroke(linewidth=3, foreground="white")]
 
 
-def _edges(centres: Any) -> Array:
+def _edges(centres: Any) -> Floats:
     """Borders of the cells around points of a log axis, halfway between them."""
     logs = np.log(centres)
     inner = (logs[1:] + logs[:-1]) / 2
-    edges: Array = np.exp([2 * logs[0] - inner[0], *inner, 2 * logs[-1] - inner[-1]])
+    edges: Floats = np.exp([2 * logs[0] - inner[0], *inner, 2 * logs[-1] - inner[-1]])
     return edges
 
 
@@ -166,7 +166,7 @@ def draw_threshold_curve(sample: Sample, figure: "Figure") -> None:
     ThresholdCurveDisplay.from_predictions(sample.truth, sample.scores, ax=figure.subplots())
 
 
-def draw_expected_curve(p: Array, figure: "Figure") -> None:
+def draw_expected_curve(p: Floats, figure: "Figure") -> None:
     """What to expect of predicting the k most probable items."""
     ExpectedCurveDisplay.from_probabilities(p, ax=figure.subplots())
 

@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.progress import Progress, Wanted
+from halfmax._core.types import Array
 from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.model.ridge import Ridge
 from halfmax.mesh.rules.half_max import find_half_max
 from halfmax.mesh.rules.judge import MANY, judge
-
-Array = npt.NDArray[Any]
 
 _SWEPT_DOCUMENTS = 1000
 _SWEPT = slice(2, 19)  # of the penalties that a ridge tries: beyond, nothing changes any more

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from halfmax._core.checks import AVERAGES
 from halfmax.mesh.model.settings import PENALTIES
 from halfmax.mesh.stages import Stage
+from halfmax.metrics.average import AVERAGES
 from halfmax.paper.mesh.study import Side, Study
 from halfmax.paper.mesh.terms import Term, rank_terms
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.checks import AVERAGES
 from halfmax._core.progress import Progress, Wanted, counted
 from halfmax._core.threads import one_blas_thread
+from halfmax._core.types import Array
 from halfmax.mesh.model.fit import (
     Documents,
     assemble,
@@ -33,9 +33,8 @@ from halfmax.mesh.rules.half_max import HalfMax, find_half_max
 from halfmax.mesh.rules.judge import Judged, are_rare, judge
 from halfmax.mesh.rules.rule import Rule
 from halfmax.mesh.stages import Arrays, Stage, Stages, digest_of
+from halfmax.metrics.average import AVERAGES
 from halfmax.paper.mesh.flatness import Sweep, spread_of, sweep
-
-Array = npt.NDArray[Any]
 
 SCALES = {"small": SMALL, "paper": PAPER}
 TEST_SHARE = 0.2

@@ -1,18 +1,16 @@
 """One threshold for all labels: what each average of them would be, over a range of thresholds."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.threads import spans
-from halfmax.metrics.metric import Objective
-from halfmax.metrics.score import mean_of_known
+from halfmax._core.types import Array, Floats
+from halfmax.metrics.average import mean_of_known
+from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid, equivalent, positive_entries
 from halfmax.staircase.staircase import Staircase
-
-Array = npt.NDArray[Any]
 
 _THRESHOLDS = 160
 _MOST_CELLS = 1 << 24  # labels, or rows, times thresholds, counted at once
@@ -22,12 +20,12 @@ _MOST_SCORES = 1 << 26  # of a dense matrix, turned at once
 class Pooled(NamedTuple):
     """Counts over all labels and rows at each threshold, from +inf down, and the averages."""
 
-    thresholds: npt.NDArray[np.float64]
+    thresholds: Floats
     true_positives: Array
     predicted: Array
     positives: float
     total: float
-    scores: dict[str, npt.NDArray[np.float64]]  # of each average
+    scores: dict[str, Floats]  # of each average
 
 
 def pool(data: LabelledScores, objective: Objective, marked: list[float]) -> Pooled:

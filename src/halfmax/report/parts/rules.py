@@ -1,21 +1,20 @@
 """The thresholds of other rules for the same data, and what each rule would predict."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core import predict
-from halfmax._core.checks import AVERAGES, Guard
 from halfmax._core.labelled import LabelledScores
-from halfmax.metrics.metric import Objective
-from halfmax.metrics.score import mean_of_known, score
-from halfmax.staircase.signal import floods
+from halfmax._core.types import Array
+from halfmax.metrics.average import AVERAGES, mean_of_known
+from halfmax.metrics.flooding import floods
+from halfmax.metrics.goal import Guard
+from halfmax.metrics.objective import Objective
+from halfmax.metrics.score import score
 from halfmax.tuning.exact.choose import Choice, count_at
 from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tune import choose_with, refuse_what_cannot_be
-
-Array = npt.NDArray[Any]
 
 TUNED, USUAL = "tuned", "usual"
 MANY = 1 << 27  # scores; what looks at whole rows would take too much memory and time for more

@@ -1,15 +1,14 @@
 """The thresholds that a reader can try, for each label, and what each of them counts."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.types import Array
 from halfmax.staircase.grid import Grid, equivalent
 from halfmax.staircase.staircase import Staircase
-
-Array = npt.NDArray[Any]
 
 _MEAN, _FEWEST, _MOST = 60, 20_000, 300_000  # steps in all; each takes some 30 bytes
 _LONGEST = 1000  # steps of a label: more than can be told apart in a picture

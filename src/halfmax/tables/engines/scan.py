@@ -1,12 +1,10 @@
 """The two passes over a table that lies in an engine: work goes there, counts come back."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from halfmax._core.types import Array
 from halfmax.staircase.counting import accumulate
 from halfmax.staircase.grid import Grid
 from halfmax.tables.columns import Columns, id_type
@@ -14,8 +12,6 @@ from halfmax.tables.engines.engine import Engine
 from halfmax.tables.engines.work import CollectPositives, CountSteps, of_scores
 from halfmax.tables.rows import encode
 from halfmax.tables.tally import NO_ROWS, Entries, Tally
-
-Array = npt.NDArray[Any]
 
 
 class EngineScan:

@@ -9,14 +9,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from halfmax._core.errors import spell_out
+from halfmax._core.text import spell_out
+from halfmax._core.types import Array, Floats
 from halfmax.staircase.counting import add_entries
 from halfmax.staircase.grid import Grid
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.columns import Columns
 from halfmax.tables.rows import Rows, plain, read_rows
 
-Array = npt.NDArray[Any]
 Batches = Iterator[pa.RecordBatch]
 
 
@@ -98,7 +98,7 @@ class KeepWhatCounts(_OfRoles):
     """Rows that are true or reach a threshold, with labels as places in a list."""
 
     labels: pa.Array
-    thresholds: npt.NDArray[np.float64]
+    thresholds: Floats
     instance_type: pa.DataType
 
     @property
@@ -132,7 +132,7 @@ class Predict:
     roles: Columns
     given: pa.Schema
     labels: pa.Array | None  # None for one classifier
-    thresholds: npt.NDArray[np.float64]
+    thresholds: Floats
     prediction: str
     only_predicted: bool
     strangers_never: bool  # labels without a threshold are never predicted; else they are refused

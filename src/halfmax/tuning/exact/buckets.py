@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.jit import kernel
-from halfmax.metrics.metric import Objective
-
-Array = npt.NDArray[Any]
+from halfmax._core.types import Array
+from halfmax.metrics.objective import Objective
 
 _NOTED = 1 << 10
 _GROUP = 32

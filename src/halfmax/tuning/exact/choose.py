@@ -1,19 +1,18 @@
 """Checked data in, a threshold for each label out, with the counts that it gives."""
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.jit import kernel
 from halfmax._core.labelled import LabelledScores
-from halfmax.metrics.metric import Objective
+from halfmax._core.types import Array, Floats
+from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid, equivalent, unit_weights
-from halfmax.staircase.staircase import Staircase
+from halfmax.staircase.staircase import NOBODY, Staircase
 from halfmax.tuning.exact import micro, one, samples, shared
-
-Array = npt.NDArray[Any]
 
 _CHUNK_STEPS = 1 << 16  # the metric's temporary arrays stay in the cache
 
@@ -21,7 +20,7 @@ _CHUNK_STEPS = 1 << 16  # the metric's temporary arrays stay in the cache
 class Choice(NamedTuple):
     """A threshold for each label and the counts that it gives."""
 
-    thresholds: npt.NDArray[np.float64]
+    thresholds: Floats
     true_positives: Array
     predicted: Array
     positives: Array
@@ -38,7 +37,7 @@ def _first_best(offsets: Array, worth: Array, nobody: Array, step: Array) -> Non
     """For each label its best step, the highest among equals; -1 if nobody does as well."""
     for j in range(offsets.size - 1):
         best = -np.inf if np.isnan(nobody[j]) else nobody[j]
-        step[j] = micro.NOBODY
+        step[j] = NOBODY
         for k in range(offsets[j], offsets[j + 1]):
             if worth[k - offsets[0]] > best:
                 best = worth[k - offsets[0]]
@@ -121,7 +120,7 @@ def _best_of_each(stairs: Staircase, objective: Objective) -> Choice:
 
 
 def _at_steps(stairs: Staircase, step: Array) -> Choice:
-    somebody = step != micro.NOBODY
+    somebody = step != NOBODY
     taken = step[somebody]
     thresholds = np.full(stairs.n_labels, np.inf)
     thresholds[somebody] = stairs.grid.scores[taken]
@@ -130,12 +129,12 @@ def _at_steps(stairs: Staircase, step: Array) -> Choice:
     return Choice(thresholds + 0.0, tp, predicted, stairs.positives, stairs.total)
 
 
-def count_at(data: LabelledScores, thresholds: npt.NDArray[np.float64]) -> Choice:
+def count_at(data: LabelledScores, thresholds: Floats) -> Choice:
     """Count at any thresholds: a staircase of one step for each label."""
     return at_only_steps(Staircase.of_checked(data, grid_of(thresholds, data.scores.dtype)))
 
 
-def grid_of(thresholds: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> Grid:
+def grid_of(thresholds: Floats, dtype: npt.DTypeLike) -> Grid:
     """A grid with one step for each label, or none where nobody is predicted."""
     column = np.flatnonzero(np.isfinite(thresholds))
     return Grid.from_entries(column, equivalent(thresholds[column], dtype), len(thresholds))
@@ -143,6 +142,6 @@ def grid_of(thresholds: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> Grid:
 
 def at_only_steps(stairs: Staircase) -> Choice:
     """The choice of labels that have one step at most."""
-    step = np.full(stairs.n_labels, micro.NOBODY)
+    step = np.full(stairs.n_labels, NOBODY)
     step[stairs.grid.columns] = np.arange(len(stairs.grid.scores))
     return _at_steps(stairs, step)

@@ -14,10 +14,9 @@ import numpy.typing as npt
 from halfmax._core.jit import kernel
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.threads import map_blocks, spans
+from halfmax._core.types import Array, Floats
 from halfmax.staircase.grid import positive_entries
 from halfmax.tuning.exact.shared import flat_scores
-
-Array = npt.NDArray[Any]
 
 _BLOCKS, _BLOCK_ENTRIES = 8, 1 << 20
 _LABEL_BLOCKS = 32
@@ -149,7 +148,7 @@ class Falling:
     n_predicted: npt.NDArray[np.int64]
     dtype: np.dtype[Any]
 
-    def thresholds(self) -> npt.NDArray[np.float64]:
+    def thresholds(self) -> Floats:
         """The lowest predicted score of each label; +inf where there is none."""
         thresholds = np.full(len(self.n_predicted), np.inf)
         some = self.n_predicted > 0

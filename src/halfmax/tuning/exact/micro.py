@@ -7,20 +7,15 @@ A handful of rounds end at the global optimum. For F1 this says that every label
 as long as its next step has a precision above half of the pooled F1: one cut for all labels.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.jit import kernel
-from halfmax.metrics.metric import Coefficients, LinearFractional, Metric, Objective, confusion
-from halfmax.staircase.staircase import Staircase
+from halfmax._core.types import Array
+from halfmax.metrics.metric import Coefficients, LinearFractional, Metric
+from halfmax.metrics.objective import Objective, confusion
+from halfmax.staircase.staircase import NOBODY, Staircase, Worth
 
-Array = npt.NDArray[Any]
 PooledCounts = tuple[float, float, float, float]  # tp, predicted, positives, total
-Worth = Callable[[Any, Any, Any, Any], Array]  # of tp, predicted, positives and total
-NOBODY = -1
 _LEAST_GAIN = 1e-13  # less is rounding
 _ROUNDING = 4 * np.finfo(np.float64).eps  # of a sum of two products
 

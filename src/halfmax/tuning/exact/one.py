@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.threads import map_blocks, spans
+from halfmax._core.types import Array
 from halfmax.tuning.exact.buckets import (
     Buckets,
     Cut,
@@ -43,7 +43,6 @@ from halfmax.tuning.exact.buckets import (
 
 __all__ = ["Rows", "Step", "Whole", "best_step"]
 
-Array = npt.NDArray[Any]
 
 _BUCKET_BITS = 15
 _BLOCK = 1 << 20

@@ -14,16 +14,15 @@ once.
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.jit import kernel
 from halfmax._core.labelled import LabelledScores
-from halfmax.metrics.metric import Objective
+from halfmax._core.types import Array, Floats
+from halfmax.metrics.objective import Objective
 from halfmax.metrics.plain_ratio import as_plain_ratio, divide
 from halfmax.tuning.exact.falling import Falling, fall
 from halfmax.tuning.exact.shared import TIE, best_shared, group_scores
 
-Array = npt.NDArray[Any]
 _MOST_SWEEPS = 100
 # A window reaches this far from its middle. A large one is filled less often, but costs more; all
 # of them together must stay in the cache.
@@ -243,7 +242,7 @@ class _RowState:
         self.look_around(np.flatnonzero(2 * moved >= self.reach))
 
 
-def ascend(data: LabelledScores, objective: Objective) -> npt.NDArray[np.float64]:
+def ascend(data: LabelledScores, objective: Objective) -> Floats:
     """One threshold for each label, a local optimum of the mean over rows."""
     shared = best_shared(group_scores(data, "samples"), objective)
     labels = fall(data, shared)

@@ -17,11 +17,10 @@ import numpy.typing as npt
 from halfmax._core.jit import kernel
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.threads import map_blocks, spans
-from halfmax.metrics.metric import Objective
+from halfmax._core.types import Array
+from halfmax.metrics.objective import Objective
 from halfmax.metrics.plain_ratio import as_plain_ratio, ratio_at
 from halfmax.staircase.grid import locate_positives
-
-Array = npt.NDArray[Any]
 
 _CHUNK = 1 << 20
 _IN_STEP = 1 << 10  # scores and places that stay in the cache

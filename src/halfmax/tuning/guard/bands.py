@@ -6,16 +6,14 @@ half way between neighbouring positives of the pooled scores, so that no positiv
 that was drawn for it: on new data it would fall just short as often as not.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.types import Array, Floats
 from halfmax.staircase.grid import Grid, positive_entries
 from halfmax.staircase.staircase import Staircase
-
-Array = npt.NDArray[Any]
 
 _POSITIVES_PER_BAND = 4
 _MOST_BANDS, _FEWEST_BANDS = 512, 16
@@ -27,8 +25,8 @@ class Bands(NamedTuple):
     """Counts of labels x bands, from high scores to low; the last band is below every edge."""
 
     edges: Array  # (labels, bands - 1), falling; band b goes from its edge up to the edge before
-    rows: npt.NDArray[np.float64]
-    positives: npt.NDArray[np.float64]
+    rows: Floats
+    positives: Floats
 
     @property
     def n_labels(self) -> int:
@@ -54,7 +52,7 @@ class Bands(NamedTuple):
         rows = np.maximum(self.rows - part.rows, 0.0)
         return Bands(self.edges, rows, np.maximum(self.positives - part.positives, 0.0))
 
-    def thresholds(self, reached: Array) -> npt.NDArray[np.float64]:
+    def thresholds(self, reached: Array) -> Floats:
         """The threshold of each label that predicts its first so many bands; +inf for none."""
         if not self.edges.shape[1]:
             return np.full(self.n_labels, np.inf)

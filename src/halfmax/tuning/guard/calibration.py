@@ -13,17 +13,15 @@ A label with two positives cannot be calibrated alone. Three layers share what a
 Probabilities are means over what is still uncertain about a label's intercept and slope.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, logit
 
 from halfmax._core.jit import kernel
 from halfmax._core.threads import map_blocks, spans
+from halfmax._core.types import Array
 from halfmax.tuning.guard.bands import Bands
-
-Array = npt.NDArray[Any]
 
 _BLOCK_LABELS = 256
 _MOST_NEWTON, _NEWTON_DONE = 30, 1e-7

@@ -6,16 +6,19 @@ follow the half-max theorem: a label predicts down to the band where its probabi
 half of the best F1 that is expected of it (the matching cut for other metrics).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, logit
 
-from halfmax._core.checks import Guard
 from halfmax._core.labelled import LabelledScores
-from halfmax.metrics.metric import LinearFractional, Objective
-from halfmax.staircase.signal import floods, most_predicted, uninformative
+from halfmax._core.types import Array, Floats
+from halfmax.metrics.flooding import floods, most_predicted
+from halfmax.metrics.goal import Guard
+from halfmax.metrics.metric import LinearFractional
+from halfmax.metrics.objective import Objective
+from halfmax.staircase.leave_one_out import is_share_of_hits
+from halfmax.staircase.signal import uninformative
 from halfmax.staircase.stable_order import keys_of_counts, ranks_of_rows
 from halfmax.tuning.exact import shared
 from halfmax.tuning.exact.choose import Choice, choose, count_at
@@ -28,9 +31,6 @@ from halfmax.tuning.guard.bands import (
     scale_of_weights,
 )
 from halfmax.tuning.guard.calibration import Prior, calibrate, falling_rates, learn_prior
-from halfmax.tuning.guard.expected_scores import expected_scores
-
-Array = npt.NDArray[Any]
 
 _ROUNDING = 1e-9
 _EMPTY = 1e-6  # the weight of a band without rows: it keeps the model's probability
@@ -69,7 +69,7 @@ def choose_guarded(
 
 def guarded_thresholds(
     data: LabelledScores, average: str, objective: Objective, guard: Guard
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """The thresholds of the calibrating guards."""
     if data.weights is not None:  # what weighs nothing draws no edges either
         data = data.of_rows(np.flatnonzero(data.weights))
@@ -91,7 +91,7 @@ def guarded_thresholds(
 
 def _pooled_thresholds(
     data: LabelledScores, bands: Bands, objective: Objective, guard: Guard
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Every label has a cut of its own, from what all labels tell."""
     if not bands.edges.shape[1]:  # no positive that any threshold could reach
         return np.full(data.n_labels, np.inf)
@@ -106,9 +106,7 @@ def _pooled_thresholds(
     return bands.thresholds(_reach(_plan(bands, model, worth, objective, doubtful), share))
 
 
-def _own_thresholds(
-    data: LabelledScores, objective: Objective, guard: Guard
-) -> npt.NDArray[np.float64]:
+def _own_thresholds(data: LabelledScores, objective: Objective, guard: Guard) -> Floats:
     """Labels whose scores cannot be compared with others': each from its own counts alone."""
     bands = count_bands(data, own_edges(data))
     rate = (bands.support + 0.5) / (bands.total + 1.0)
@@ -119,7 +117,7 @@ def _own_thresholds(
 
 def _cut_at_one_place(
     data: LabelledScores, bands: Bands, average: str, objective: Objective, guard: Guard
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """All labels are cut at the same probability, which pooled counts and rows ask for."""
     if not bands.edges.shape[1]:
         return np.full(data.n_labels, np.inf)
@@ -324,7 +322,7 @@ def _judge(held: Bands, reached: Array) -> Array:
     return np.stack([(held.positives * inside).sum(axis=1), (held.rows * inside).sum(axis=1)])
 
 
-def _highest_scores(data: LabelledScores) -> npt.NDArray[np.float64]:
+def _highest_scores(data: LabelledScores) -> Floats:
     """The highest score of each label; +inf where it has none that can be reached."""
     if isinstance(data.scores, np.ndarray):
         highest = data.scores.reshape(data.n_rows, -1).max(axis=0).astype(np.float64)
@@ -332,3 +330,27 @@ def _highest_scores(data: LabelledScores) -> npt.NDArray[np.float64]:
         highest = np.full(data.n_labels, -np.inf)
         np.maximum.at(highest, data.scores.indices, data.scores.data)
     return np.where(highest > -np.inf, highest, np.inf)
+
+
+def expected_scores(
+    objective: Objective, hits: Array, predicted: Array, positives: Array, total: float
+) -> Array:
+    """The expected score of rows whose positives fall by chance, to second order.
+
+    For rare labels the expected ratio is not the ratio of expectations. Each hit of F-beta or
+    Jaccard adds the same over a denominator of the counts that it comes with. The other hits and
+    the misses vary like Poisson numbers, and the mean of 1/x is ``1/m + variance/m^3`` to second
+    order. Other metrics take the expected counts as they are.
+    """
+    metric = objective.metric
+    if not is_share_of_hits(metric):
+        values = objective(hits, predicted, positives, total)
+        return np.nan_to_num(values, nan=-np.inf)
+    (gain, *_), (per_hit, per_false, per_missed, _) = metric.parts
+    missed, more = positives - hits, per_hit - per_false
+    mean = per_false * predicted + per_missed * missed + more * (1.0 + hits)
+    variance = per_missed**2 * missed + more**2 * hits
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse = np.where(mean > 0.0, 1.0 / mean + variance / mean**3, 0.0)
+    scores: Array = gain * hits * inverse
+    return scores

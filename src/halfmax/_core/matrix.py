@@ -1,0 +1,290 @@
+"""Containers of numbers, opened: lists, arrays, sparse matrices and data frames.
+
+Nothing is changed in place. Dense values stay where they are unless their type has to change;
+sparse ones become CSR.
+"""
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from halfmax._core import frames
+from halfmax._core.errors import HalfmaxWarning
+from halfmax._core.labels import Labels
+from halfmax._core.threads import map_blocks, spans
+from halfmax._core.types import Array
+
+_SHAPES = {1: "one classifier", 2: "rows x labels"}
+_BLOCK_CELLS = 1 << 22
+_ROUNDING = 1e-6
+_TELLING = 20  # rows; fewer may be what they are by chance
+
+
+class Matrix(NamedTuple):
+    """A caller's container, opened."""
+
+    values: Any  # ndarray of one or two dimensions, or csr_array in canonical format
+    labels: Labels | None  # column names, where the container has them
+    native: Any  # the frame or series it came as, else None
+
+    @property
+    def is_sparse(self) -> bool:
+        return not isinstance(self.values, np.ndarray)
+
+
+def as_given(predictions: Any, matrix: Matrix, given: Any) -> Any:
+    """Predictions in the container that the caller gave: a frame or series, sparse, or an array."""
+    if matrix.native is not None:
+        return frames.like(matrix.native, predictions)
+    return csr_like(given)(predictions) if matrix.is_sparse else predictions
+
+
+def csr_like(given: Any) -> Any:
+    """The CSR class of the family that a sparse container belongs to: matrices or arrays."""
+    return sparse.csr_matrix if sparse.isspmatrix(given) else sparse.csr_array
+
+
+def open_matrix(values: Any, name: str, shapes: Mapping[int, str] = _SHAPES) -> Matrix:
+    """Open a container of numbers: list, array, scipy sparse, or a frame or series."""
+    if sparse.issparse(values):
+        return Matrix(_canonical_csr(values, name), None, None)
+    labels, native = None, None
+    if (opened := frames.to_numpy(values, name)) is not None:
+        (values, labels), native = opened, values
+    refuse_masked(values, name)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(
+            f"{name} must have rows of equal length; got a ragged {type(values).__name__}"
+        ) from None
+    _check_kind(array.dtype, name)
+    if array.ndim not in shapes:
+        known = " or ".join(f"{size} ({what})" for size, what in shapes.items())
+        hint = ""
+        if array.ndim == 3 and array.shape[2] == 2:
+            hint = (
+                "; of a list of predict_proba results take np.column_stack([p[:, 1] for p in it])"
+            )
+        raise ValueError(
+            f"{name} must have {known} dimensions; got {array.ndim}, shape {array.shape}{hint}"
+        )
+    _check_size(array.shape, name)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return Matrix(array, labels, native)
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse masked arrays, also in lists: what is masked would count as if it were not."""
+    if frames.holds_mask(values):
+        is_list = isinstance(values, (list, tuple))
+        what = f"{name} holds masked arrays" if is_list else f"{name} is a masked array"
+        raise TypeError(f"{what}; fill or drop the masked entries first")
+
+
+def open_scores(values: Any, name: str) -> Matrix:
+    """Open scores: floats that are finite or -inf."""
+    matrix = open_matrix(values, name)
+    scores = matrix.values
+    kept = (np.dtype(np.float32), np.dtype(np.float64))
+    if scores.dtype not in kept:
+        with np.errstate(over="ignore"):  # what overflows is refused below
+            scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
+    stored = scores.data if matrix.is_sparse else scores
+    # One maximum finds NaN (it spreads) and +inf alike, without a temporary array.
+    if stored.size and not stored.max() < np.inf:
+        place, value = first_place(matrix, ~(stored < np.inf))
+        raise ValueError(
+            f"{name} must be finite, or -inf for 'never predicted'; {name}[{place}] is {value}"
+        )
+    return matrix._replace(values=scores)
+
+
+def open_probabilities(values: Any, name: str) -> Matrix:
+    """Open probabilities: floats from 0 to 1."""
+    matrix = open_matrix(values, name)
+    if matrix.values.dtype not in (np.float32, np.float64):
+        matrix = matrix._replace(values=matrix.values.astype(np.float64))
+    stored = matrix.values.data if matrix.is_sparse else matrix.values
+    if stored.size and not (stored.min() >= 0 and stored.max() <= 1):  # NaN fails both
+        place, value = first_place(matrix, ~((stored >= 0) & (stored <= 1)))
+        hint = "scores of any other kind go, with labels, to tune"
+        if -_ROUNDING <= value <= 1.0 + _ROUNDING:
+            hint = f"if rounding did that, use np.clip({name}, 0, 1); {hint}"
+        raise ValueError(
+            f"{name} must be probabilities, from 0 to 1; {name}[{place}] is {value}. Expectations "
+            f"need calibrated probabilities; {hint}"
+        )
+    return matrix
+
+
+def warn_of_two_classes(probabilities: Any, name: str) -> None:
+    """Two columns that always add up to 1 are one classifier's predict_proba."""
+    if probabilities.shape[1:] != (2,) or probabilities.shape[0] < _TELLING:
+        return
+    if np.abs(probabilities.sum(axis=1) - 1.0).max() < _ROUNDING:
+        warnings.warn(
+            f"the two columns of {name} add up to 1 in every row, like predict_proba of one "
+            f"classifier: pass its positive class, {name}[:, 1]",
+            HalfmaxWarning,
+            stacklevel=3,
+        )
+
+
+def check_binary(matrix: Matrix, name: str) -> Any:
+    """Truth or predictions as a uint8 array (1-D) or a CSR of ones (2-D)."""
+    values = matrix.values
+    if matrix.is_sparse:
+        if not _is_binary(values.data):
+            _refuse_not_binary(matrix, name)
+        if values.data.all():
+            return sparse.csr_array(
+                (_ones(values.nnz), values.indices, values.indptr), shape=values.shape
+            )
+        kept = values.astype(np.uint8)
+        kept.eliminate_zeros()
+        return kept
+    if values.ndim == 1:
+        if not _is_binary(values):
+            _refuse_not_binary(matrix, name)
+        same_bytes = values.dtype.itemsize == 1 and values.flags.c_contiguous
+        return values.view(np.uint8) if same_bytes else values.astype(np.uint8)
+    return _dense_to_ones(matrix, name)
+
+
+def _canonical_csr(values: Any, name: str) -> Any:
+    """CSR with sorted column indices and no entry twice; explicit zeros stay."""
+    if values.ndim != 2:
+        raise ValueError(f"{name} must be a two-dimensional sparse matrix; got {values.ndim}")
+    _check_kind(values.dtype, name)
+    _check_size(values.shape, name)
+    if values.format not in ("csr", "csc", "coo"):
+        values = values.tocoo()
+    _check_indices(values, name)
+    _check_stored_once(values, name)
+    matrix = sparse.csr_array(values)
+    if not matrix.has_sorted_indices:
+        matrix = matrix.sorted_indices()
+    return matrix
+
+
+def _check_indices(values: Any, name: str) -> None:
+    """Kernels trust the indices of a sparse matrix; scipy does not check them."""
+    axes = (
+        [(values.row, 0), (values.col, 1)]
+        if values.format == "coo"
+        else [(values.indices, 0 if values.format == "csc" else 1)]
+    )
+    for index, axis in axes:
+        if index.size and (index.min() < 0 or index.max() >= values.shape[axis]):
+            raise ValueError(
+                f"{name} is a broken sparse matrix: {('row', 'column')[axis]} indices must be "
+                f"from 0 to {values.shape[axis] - 1}; they go from {index.min()} to {index.max()}"
+            )
+    if values.format != "coo":
+        values.check_format(full_check=False)
+        if (np.diff(values.indptr) < 0).any():
+            raise ValueError(f"{name} is a broken sparse matrix: its indptr falls")
+
+
+def _check_stored_once(values: Any, name: str) -> None:
+    if values.format == "coo":
+        # A conversion would add duplicates up in silence, so count before it does.
+        pattern = sparse.coo_array((_ones(values.nnz), (values.row, values.col)), values.shape)
+        twice = pattern.astype(np.int32).tocsr()
+        found = twice.data > 1
+    else:
+        twice = values if values.has_sorted_indices else values.sorted_indices()
+        if twice.has_canonical_format:
+            return
+        same_line = np.diff(twice.indices, prepend=-1) == 0
+        same_line[twice.indptr[:-1][np.diff(twice.indptr) > 0]] = False
+        found = same_line
+    if found.any():
+        entry = int(np.flatnonzero(found)[0])
+        line = int(np.searchsorted(twice.indptr, entry, side="right")) - 1
+        place = (line, int(twice.indices[entry]))
+        row, column = place[::-1] if values.format == "csc" else place
+        raise ValueError(
+            f"{name} must store each entry once; [{row}, {column}] is stored more than once. "
+            "Call sum_duplicates() first if their sum is meant"
+        )
+
+
+def _check_kind(dtype: np.dtype[Any], name: str) -> None:
+    if dtype.kind not in "buif":
+        hint = {
+            "O": "; convert it with astype(float) if it holds numbers",
+            "c": "; take its real part or its modulus",
+            "U": "; compare it with the positive class first, as in y == 'yes'",
+        }.get(dtype.kind, "")
+        if dtype.kind == "U" and name not in ("y_true", "y_pred"):
+            hint = ""
+        raise TypeError(f"{name} must be numbers or bool; got dtype {dtype}{hint}")
+
+
+def _check_size(shape: Sequence[int], name: str) -> None:
+    if 0 in shape:
+        raise ValueError(f"{name} must not be empty; got shape {tuple(shape)}")
+
+
+def _is_binary(stored: Array) -> bool:
+    if stored.dtype == np.bool_ or not stored.size:
+        return True
+    if stored.dtype.kind in "iu":
+        unsigned = stored.view(f"u{stored.dtype.itemsize}")  # where negative numbers are large
+        return bool(unsigned.max() <= 1)
+    return bool(((stored == 0) | (stored == 1)).all())
+
+
+def _refuse_not_binary(matrix: Matrix, name: str) -> NoReturn:
+    stored = matrix.values.data if matrix.is_sparse else matrix.values
+    place, value = first_place(matrix, (stored != 0) & (stored != 1))
+    hint = "Compare with the positive class first, as in y == positive"
+    if math.isnan(value):
+        hint = "Drop or fill what is missing first"
+    elif math.isfinite(value) and value != int(value) and name in ("y_true", "y_pred"):
+        hint = "Were truth and scores swapped? Scores become predictions with Thresholds.predict"
+    raise ValueError(
+        f"{name} must hold only 0 and 1 (or False and True); {name}[{place}] is {value}. {hint}"
+    )
+
+
+def _dense_to_ones(matrix: Matrix, name: str) -> Any:
+    """A dense 0/1 matrix as CSR of ones, read in blocks of rows so that no copy of it is made."""
+    values = matrix.values
+    n_rows, n_labels = values.shape
+
+    def read(rows: slice) -> tuple[Array, Array]:
+        block = values[rows]
+        if not _is_binary(block):
+            _refuse_not_binary(matrix, name)
+        ones = np.flatnonzero(np.ascontiguousarray(block).astype(np.bool_, copy=False))
+        row, column = np.divmod(ones, n_labels)
+        return np.bincount(row, minlength=len(block)), column.astype(np.int32)
+
+    step = max(1, _BLOCK_CELLS // n_labels)
+    in_row, columns = zip(*map_blocks(read, spans(n_rows, step)), strict=True)
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(in_row))])
+    indices = np.concatenate(columns)
+    return sparse.csr_array((_ones(len(indices)), indices, indptr), shape=values.shape)
+
+
+def _ones(size: int) -> npt.NDArray[np.uint8]:
+    return np.ones(size, np.uint8)
+
+
+def first_place(matrix: Matrix, wrong: Array) -> tuple[str, float]:
+    """Where the first wrong entry stands, in words, and what it is."""
+    if not matrix.is_sparse:
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        return ", ".join(map(str, place)), matrix.values[place].item()
+    entry = int(np.flatnonzero(wrong)[0])
+    row = int(np.searchsorted(matrix.values.indptr, entry, side="right")) - 1
+    return f"{row}, {int(matrix.values.indices[entry])}", matrix.values.data[entry].item()

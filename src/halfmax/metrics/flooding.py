@@ -1,0 +1,35 @@
+"""Labels that are predicted for far too many rows, judged by counts alone."""
+
+import numpy as np
+
+from halfmax._core.types import Array
+
+FLOOD_SHARE, FLOOD_TIMES = 0.05, 10.0  # of the rows, and times the label's base rate
+_SURE, _DOUBT = 3.0, 2.0  # standard deviations
+
+
+def floods(predicted: Array, positives: Array, total: Array | float) -> Array:
+    """True where a label is predicted for more than 5 % of rows and 10 times its base rate.
+
+    All three are counts of the same rows, those tuned on or new ones: a label may flood one set and
+    not the other, so whoever shows the number says of which rows it is.
+    """
+    flooding: Array = (predicted > FLOOD_SHARE * np.asarray(total)) & (
+        predicted > FLOOD_TIMES * positives
+    )
+    return flooding
+
+
+def most_predicted(positives: Array, total: float, doubtful: Array | bool = False) -> Array:
+    """How many rows a label may be predicted for, so that it will not flood as many new rows.
+
+    Both the data given and new rows vary by chance: k predicted now may be k + 3 sqrt(2 k) then.
+    Positives may be here by luck: one standard deviation of them is not counted on, and two of a
+    `doubtful` label, which has not been shown to be informative.
+    """
+    less = np.where(doubtful, _DOUBT, 1.0) * np.sqrt(positives)
+    sure = np.maximum(positives - less, 0.0)
+    limit = np.maximum(FLOOD_SHARE * total, FLOOD_TIMES * sure)
+    root = (np.sqrt(2.0 * _SURE**2 + 4.0 * limit) - _SURE * np.sqrt(2.0)) / 2.0
+    most: Array = root**2
+    return most
