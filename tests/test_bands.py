@@ -105,7 +105,7 @@ def test_bands_of_parts_of_weighted_rows_add_up_and_are_never_negative(kind):
     y, s = draw(1, n=150)
     weights = uneven_weights(150)[kind]
     data = read(y, s, weights)
-    scale = bands.scale_of_weights(data)
+    scale = data.rows_per_weight
     whole = bands.count_bands(data, bands.common_edges(data))
     assert whole.total == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
     for k in range(5):

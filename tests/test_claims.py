@@ -194,7 +194,7 @@ def test_too_few_items_for_the_turn() -> None:
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     from halfmax.paper.claims import check as module
 
-    for part in ("claims_decisions", "claims_curse", "errata", "errata_curse"):
+    for part in ("section_4", "section_7", "errata", "errata_section_7"):
         monkeypatch.setattr(getattr(module, part), "TOPICS", ())
     told: list[tuple[int, int]] = []
     check_claims(simulate_curse(1), progress=lambda *done: told.append(done))

@@ -6,7 +6,7 @@ import numba
 import pytest
 
 from halfmax._core import jit
-from halfmax.cli import demo
+from halfmax.cli.commands import demo
 
 
 @pytest.fixture(scope="module")

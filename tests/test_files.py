@@ -483,7 +483,7 @@ import os, signal, sys
 from pathlib import Path
 import numpy as np
 import halfmax as hm
-from halfmax import _files
+from halfmax._core import files
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -506,7 +506,7 @@ t.save(folder / "t.json")
 (folder / "s.csv").write_text("label,score\\n0,0.5\\n")
 hm.Thresholds.load = lambda _: hm.tune([[0], [1]], [[0.1], [0.5]])
 """
-NAMED = "_files._open_nameless = lambda _: None\n"
+NAMED = "files._open_nameless = lambda _: None\n"
 APPLY = 'app(["apply", *(str(folder / name) for name in ("t.json", "s.csv")), "--out", {}])\n'
 TO_FILE, TO_PIPE = APPLY.format('str(folder / "new.parquet")'), APPLY.format('"-"')
 LEAVES_NOTHING = {

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from strategies import METRICS
 
 import halfmax as hm
+from halfmax.metrics.counts import confusion
 from halfmax.metrics.metric import find_metric
-from halfmax.metrics.objective import Objective, confusion
+from halfmax.metrics.objective import Objective
 from halfmax.metrics.plain_ratio import as_plain_ratio, ratio_at
 
 COUNTS = list(product(range(4), repeat=4))

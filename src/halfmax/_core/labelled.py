@@ -56,6 +56,14 @@ class LabelledScores(NamedTuple):
         return self.n_rows if self.weights is None else float(self.weights.sum())
 
     @property
+    def rows_per_weight(self) -> float:
+        """How many rows a unit of weight stands for: uneven weights tell less (Kish)."""
+        if self.weights is None:
+            return 1.0
+        weights = self.weights / self.weights.max()
+        return float(weights.sum() / (weights**2).sum() / self.weights.max())
+
+    @property
     def may_be_probabilities(self) -> bool:
         """Whether all scores that can be predicted lie between 0 and 1."""
         stored = self.scores if isinstance(self.scores, np.ndarray) else self.scores.data

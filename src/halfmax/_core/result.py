@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from halfmax._core import frames
+from halfmax._core.hooks import hook
 from halfmax._core.text import on_one_line
 
 _SHOWN = 30
@@ -82,10 +83,8 @@ class Result:
         return f"{self._summary()}\n{self._plain_table()}"
 
     def _repr_html_(self) -> str:
-        from halfmax.displays.notebook import image_of  # when shown, not when imported
-
         table = self._plain_table()._repr_html_()
-        return f"{self._summary_html()}{table}{image_of(self)}"
+        return f"{self._summary_html()}{table}{hook('image_of')(self)}"
 
     def _summary_html(self) -> str:
         """The summary for a notebook, which runs lines into one paragraph."""

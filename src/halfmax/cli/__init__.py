@@ -70,6 +70,6 @@ def demo(page: Report = None, force: Force = False, debug: Debug = False) -> Non
         if page is not None:
             report.check_page("--report", page, force)
 
-        from halfmax.cli.demo import main
+        from halfmax.cli.commands.demo import main
 
         main(page)

@@ -14,7 +14,7 @@ from halfmax.displays.style import BLUE, GREY, ORANGE
 from halfmax.expected.decision import Decision
 from halfmax.honesty.diagnose import diagnose
 from halfmax.honesty.diagnosis import Diagnosis
-from halfmax.metrics.metric import LinearFractional, Metric, find_metric, plug_in_threshold
+from halfmax.metrics.metric import LinearFractional, Metric, find_metric
 from halfmax.metrics.words import name_of_rule
 from halfmax.tuning.thresholds import Thresholds
 
@@ -94,7 +94,7 @@ class HalfMaxDisplay(Display):
         return cls(
             labels=names_or_places(t.labels, len(t.thresholds)),
             thresholds=t.thresholds,
-            half_max=np.where(some, plug_in_threshold(_need_ratio(metric), reached), np.nan),
+            half_max=np.where(some, _need_ratio(metric).plug_in(reached), np.nan),
             support=t.support,
             miscalibrated=None,
             metric=t.metric,

@@ -14,8 +14,9 @@ from halfmax.displays.base import Display, ink_of, line_look, name_of, need, num
 from halfmax.displays.curve_counts import band, grid_of_scores
 from halfmax.displays.lettering import Box, Line, name_heights, name_lines, name_uprights, write
 from halfmax.displays.style import CURVES, GREY, SHADES
-from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric, plug_in_threshold
-from halfmax.metrics.objective import Objective, confusion
+from halfmax.metrics.counts import confusion
+from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric
+from halfmax.metrics.objective import Objective
 from halfmax.metrics.words import name_of_rule
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import choose, count_at
@@ -330,7 +331,7 @@ def _curve(
     counts = stairs.true_positives[::-1], stairs.predicted[::-1], positives, total
     parts = confusion(*counts)
     best_score = float(objective(*best.counts)[0])
-    half_max = plug_in_threshold(objective.metric, np.array([best_score]))[0]
+    half_max = objective.metric.plug_in(np.array([best_score]))[0]
     known = data.may_be_probabilities and np.isfinite(half_max) and positives > 0
     return kind(
         thresholds=stairs.thresholds[::-1],

@@ -21,8 +21,9 @@ from halfmax.honesty import intervals, on_staircase
 from halfmax.honesty.case import Case, Judgement
 from halfmax.honesty.weighted_rows import Units
 from halfmax.metrics.average import mean_of_known
+from halfmax.metrics.counts import confusion
 from halfmax.metrics.metric import Metric
-from halfmax.metrics.objective import Objective, confusion
+from halfmax.metrics.objective import Objective
 from halfmax.metrics.score import label_counts, row_counts, score
 from halfmax.staircase import leave_one_out
 from halfmax.staircase.stable_order import ranks_of_rows
@@ -191,7 +192,7 @@ def score_unseen(
 def _adds_hits(data: LabelledScores, average: str, per_label: bool, metric: Metric) -> bool:
     """Whether the whole is the mean of labels whose score is a sum over their hits."""
     apart = data.is_binary or (average == "macro" and per_label)
-    return apart and leave_one_out.is_share_of_hits(metric)
+    return apart and metric.is_share_of_hits
 
 
 def _by_hit(data: LabelledScores, fold: Array, thresholds: Array, metric: Metric) -> Array:

@@ -13,7 +13,7 @@ from halfmax.honesty.assess import How, check_how, tune_and_assess
 from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.diagnosis import FINDINGS, Diagnosis
 from halfmax.metrics.flooding import floods
-from halfmax.metrics.metric import Metric, find_metric, plug_in_threshold
+from halfmax.metrics.metric import Metric, find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.signal import uninformative
 from halfmax.tuning.exact.choose import count_at
@@ -91,8 +91,8 @@ def diagnose_assessed(
     low, high = (np.broadcast_to(end, size) for end in assessed.threshold_interval)
     most, fewest = (count_at(data, end).predicted for end in (low, high))
     known = (tuned.support > 0) & (tuned.label_scores > 0)
-    half_max = np.where(known, plug_in_threshold(objective.metric, tuned.label_scores), np.nan)
-    lowest = plug_in_threshold(objective.metric, assessed.label_score_intervals[0])
+    half_max = np.where(known, objective.metric.plug_in(tuned.label_scores), np.nan)
+    lowest = objective.metric.plug_in(assessed.label_score_intervals[0])
     probabilities = data.may_be_probabilities
     found = {
         "uninformative": uninformative(data),

@@ -12,7 +12,8 @@ import numpy as np
 from scipy import special
 
 from halfmax._core.types import Array
-from halfmax.metrics.objective import Objective, confusion
+from halfmax.metrics.counts import confusion
+from halfmax.metrics.objective import Objective
 
 Counts = tuple[Array, ...]  # tp, predicted, positives, total
 

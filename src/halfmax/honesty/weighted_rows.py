@@ -14,8 +14,9 @@ import numpy as np
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.types import Array
 from halfmax.honesty.intervals import Counts, Influence
+from halfmax.metrics.counts import confusion
 from halfmax.metrics.metric import LinearFractional, Metric
-from halfmax.metrics.objective import Objective, confusion
+from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid, positive_entries
 from halfmax.staircase.leave_one_out import Uneven
 from halfmax.staircase.staircase import Staircase

@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array, Floats
+from halfmax.metrics import half_max
 from halfmax.metrics.average import AVERAGES
-from halfmax.metrics.objective import SUM_ROUNDING
+from halfmax.metrics.counts import SUM_ROUNDING
+from halfmax.metrics.half_max import Coefficients
 
 CountFunction = Callable[[Array, Array, Array, Array], Array]
-Coefficients = tuple[float, float, float, float]
 
 _LARGEST_BETA = 1e100  # beta squared, times a count, must stay finite
 _NAMED_F = re.compile(r"f(\d+(?:\.\d+)?)", re.ASCII)
@@ -59,6 +60,9 @@ class Metric:
     #: True only where monotonicity is known by proof, so that no check is needed.
     monotone = False
 
+    #: True where each hit adds the same to the metric and nothing else does: F-beta, Jaccard.
+    is_share_of_hits: bool = False
+
     def __init__(self, name: str, function: CountFunction) -> None:
         if not isinstance(name, str) or not name:
             raise TypeError(f"name must be a non-empty string; got {name!r}")
@@ -89,6 +93,10 @@ class Metric:
                 f"{counts[0].shape}; it returned shape {values.shape}: use array arithmetic"
             )
         return np.where(np.isnan(values), zero_division, values)
+
+    def plug_in(self, score: Array) -> Array:
+        """The threshold of calibrated probabilities; NaN, since no law gives one for any metric."""
+        return np.full(np.shape(score), np.nan)
 
     def __repr__(self) -> str:
         return f"Metric({self.name!r})"
@@ -145,21 +153,18 @@ class LinearFractional(Metric):
 
     @property
     def cut(self) -> Coefficients:
-        """(a, b, c, d) of the plug-in threshold ``(a + b * score) / (c + d * score)``.
-
-        Predicting one more item of probability p turns fn into tp or tn into fp. The ratio does not
-        fall if what this adds to the numerator is at least `score` times what it adds to the
-        denominator, which solved for p is that p is at least the threshold: half of F1.
-        """
-        (tp, fp, fn, tn), (tp_, fp_, fn_, tn_) = self.parts
-        return tn - fp, fp_ - tn_, (tp - fn) - (fp - tn), (fp_ - tn_) - (tp_ - fn_)
+        """(a, b, c, d) of the plug-in threshold ``(a + b * score) / (c + d * score)``."""
+        return half_max.cut_of(*self.parts)
 
     def plug_in(self, score: Array) -> Array:
         """The threshold that calibrated probabilities have where this score is the best."""
-        a, b, c, d = self.cut
-        with np.errstate(divide="ignore", invalid="ignore"):
-            threshold: Array = np.asarray((a + b * score) / (c + d * score))
-        return threshold
+        return half_max.threshold_at(self.cut, score)
+
+    @property
+    def is_share_of_hits(self) -> bool:  # type: ignore[override]
+        """Whether each hit adds the same to the metric and nothing else does."""
+        (_, *others), (per_hit, _, _, per_rest) = self.parts
+        return not any(others) and per_hit > 0 and per_rest == 0
 
 
 class _KnownRatio(LinearFractional):
@@ -239,10 +244,3 @@ def find_metric(metric: str | Metric) -> Metric:
         "metric must be 'f1' or any 'f<beta>' such as 'f0.5' or 'f2', "
         f"{spell_out(_NAMED, 'or')}, or a Metric object; got {got}{hint}"
     )
-
-
-def plug_in_threshold(metric: Metric, scores: Array) -> Array:
-    """Where calibrated probabilities would have their best threshold; NaN if no law says."""
-    if not isinstance(metric, LinearFractional):
-        return np.full(np.shape(scores), np.nan)
-    return metric.plug_in(scores)

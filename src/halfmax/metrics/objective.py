@@ -4,11 +4,11 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.types import Array, Floats
+from halfmax.metrics.counts import beyond_rounding, confusion
 from halfmax.metrics.metric import PRECISION, RECALL, LinearFractional, Metric
 
 _LATTICE_STEPS = 17
 _SLACK = 1e-12
-SUM_ROUNDING = 1e-12  # of a sum of weights; less than this share of it is no row
 
 
 class Objective:
@@ -71,7 +71,7 @@ class Objective:
             self._check_lattice(float(positives[label]), float(total[label]), whole)
 
     def _check_lattice(self, positives: float, total: float, whole: bool) -> None:
-        negatives = float(_beyond_rounding(np.asarray(total - positives), np.asarray(total)))
+        negatives = float(beyond_rounding(np.asarray(total - positives), np.asarray(total)))
         if isinstance(self.metric, LinearFractional):
             self.metric.refuse_pole(positives, negatives)
         tp, fp = _spread(positives, whole)[:, None], _spread(negatives, whole)[None, :]
@@ -94,28 +94,6 @@ class Objective:
                     "scores of positives are not its only possible optima and the answer could be "
                     "wrong; use a metric that rises with tp and falls with fp, such as 'f1'"
                 )
-
-
-def confusion(
-    tp: npt.ArrayLike, predicted: npt.ArrayLike, positives: npt.ArrayLike, total: npt.ArrayLike
-) -> tuple[Array, Array, Array, Array]:
-    """tp, fp, fn, tn from what was hit, predicted, positive and there.
-
-    Sums of weights miss each other by rounding errors. A difference that small is no row: it must
-    not hide that a ratio is 0/0.
-    """
-    hit, reached, true, every = (
-        np.asarray(part, np.float64) for part in (tp, predicted, positives, total)
-    )
-    false_positives = _beyond_rounding(reached - hit, reached)
-    missed = _beyond_rounding(true - hit, true)
-    rest = _beyond_rounding(every - hit - false_positives - missed, every)
-    return hit, false_positives, missed, rest
-
-
-def _beyond_rounding(difference: Array, whole: Array) -> Array:
-    """The difference, or 0 where it is negative or a rounding error of the whole."""
-    return np.where(difference > SUM_ROUNDING * whole, difference, 0.0)
 
 
 def _spread(size: float, whole: bool) -> Floats:

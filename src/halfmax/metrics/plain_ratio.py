@@ -10,8 +10,9 @@ import numpy as np
 
 from halfmax._core.jit import kernel
 from halfmax._core.types import Array, Floats
+from halfmax.metrics.counts import SUM_ROUNDING
 from halfmax.metrics.metric import LinearFractional
-from halfmax.metrics.objective import SUM_ROUNDING, Objective
+from halfmax.metrics.objective import Objective
 
 
 @kernel

@@ -7,8 +7,8 @@ import numpy as np
 from halfmax._core import checks, labelled
 from halfmax._core.types import Array
 from halfmax.metrics.average import check_average, mean_of_known
+from halfmax.metrics.counts import confusion
 from halfmax.metrics.metric import Metric, find_metric
-from halfmax.metrics.objective import confusion
 
 
 def score(

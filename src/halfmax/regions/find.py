@@ -19,8 +19,10 @@ from halfmax._core.checks import check_share_inside
 from halfmax._core.errors import HalfmaxWarning
 from halfmax._core.result import Table
 from halfmax._core.types import Floats
+from halfmax.metrics.counts import confusion
+from halfmax.metrics.half_max import odds_at
 from halfmax.metrics.metric import LinearFractional, Metric, find_metric
-from halfmax.metrics.objective import Objective, confusion
+from halfmax.metrics.objective import Objective
 from halfmax.regions.densities import (
     AWAY_FROM_ONE,
     NO_MASS,
@@ -122,15 +124,6 @@ def _check_metric(metric: str | Metric, rate: float) -> LinearFractional:
     return found
 
 
-def _cut(metric: LinearFractional, score: float) -> float:
-    """The likelihood ratio from which a score is worth predicting, given what is reached."""
-    a, b, c, d = metric.cut
-    gain, cost = (c - a) + (d - b) * score, a + b * score
-    if cost <= 0.0:
-        return 0.0
-    return cost / gain if gain > 0.0 else np.inf
-
-
 class _Region(NamedTuple):
     """Intervals, the tp and fp of each, and the tp, fp, fn and tn of all."""
 
@@ -150,7 +143,7 @@ def _result(
     tp, fp, fn, tn = region.counts
     return DecisionRegion(
         intervals=region.intervals,
-        likelihood_ratio=_cut(metric, score),
+        likelihood_ratio=odds_at(metric.cut, score),
         score=score,
         tp=tp,
         fp=fp,
@@ -188,7 +181,7 @@ def _best_intervals(
     )
     for _ in range(_MOST_STEPS):
         score = float(metric(*region.counts))
-        cut = float(np.log(_cut(metric, score)) - prior)
+        cut = float(np.log(odds_at(metric.cut, score)) - prior)
         better = _measure(ratio.above(cut), ratio, p1, p0, rate)
         gain = float(metric(*better.counts)) - score
         if gain >= -_AS_GOOD * abs(score):  # up to rounding no worse, and its ends are the cut's
@@ -278,7 +271,7 @@ def _best_steps(steps: _Steps, metric: LinearFractional, rate: float) -> Decisio
     ratio = u / v
     order = np.argsort(-ratio, kind="stable")
     tp, fp = (np.append(0.0, np.cumsum(part[order])) for part in (u, v))
-    cut = _cut(metric, float(metric(*confusion(tp, tp + fp, rate, 1.0)).max()))
+    cut = odds_at(metric.cut, float(metric(*confusion(tp, tp + fp, rate, 1.0)).max()))
     inside = ratio > cut * (1.0 + _ROUNDING)
     changes = np.diff(np.concatenate([[0], inside.astype(np.int8), [0]]))
     spans = list(zip(np.flatnonzero(changes > 0), np.flatnonzero(changes < 0), strict=True))

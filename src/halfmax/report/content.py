@@ -14,7 +14,6 @@ from halfmax.honesty.diagnosis import FINDINGS, Diagnosis
 from halfmax.honesty.intervals import is_bounded
 from halfmax.metrics.average import AVERAGES
 from halfmax.metrics.flooding import floods
-from halfmax.metrics.metric import plug_in_threshold
 from halfmax.metrics.objective import Objective
 from halfmax.report import honesty
 from halfmax.report.parts.examples import Example, some_rows
@@ -175,7 +174,7 @@ def _half_max(data: LabelledScores, objective: Objective, stairs: Staircase) -> 
     """Where each label's best threshold would be if the scores were calibrated."""
     best = objective(*choose_on(stairs, "macro", objective).counts)
     known = data.may_be_probabilities & (best > 0) & (stairs.positives > 0)
-    return np.where(known, plug_in_threshold(objective.metric, best), np.nan)
+    return np.where(known, objective.metric.plug_in(best), np.nan)
 
 
 def _findings(given: Given, rule: Rule, diagnosis: Diagnosis | None) -> list[tuple[str, ...]]:

@@ -16,9 +16,10 @@ from halfmax.expected.decision import Decision
 from halfmax.honesty.assess import check_how
 from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.diagnosis import Diagnosis
+from halfmax.metrics.counts import confusion
 from halfmax.metrics.goal import check_guard
 from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric
-from halfmax.metrics.objective import Objective, confusion
+from halfmax.metrics.objective import Objective
 from halfmax.report.content import Given, gather, names_of
 from halfmax.report.page import NEEDED, page_of
 from halfmax.report.pages import need

@@ -17,14 +17,14 @@ the labels have here; the chance that such a one is hit, where `tp` of `a` were 
 ``tp / (a + 1)``; new false positives follow the old ones.
 """
 
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 import numpy as np
 
 from halfmax._core.jit import kernel
 from halfmax._core.reciprocal import exponential_sum
 from halfmax._core.types import Array
-from halfmax.metrics.metric import LinearFractional, Metric
+from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import NOBODY, Staircase, Worth, without_nan
 
@@ -108,7 +108,7 @@ def of_each_label(
         uneven = uneven.of_labels(asked)
         chosen = chosen_without_each(stairs, objective, uneven)
         left = _Left(uneven.step, chosen, np.ones(len(chosen)), uneven.size)
-    if is_share_of_hits(objective.metric):
+    if objective.metric.is_share_of_hits:
         hit = np.flatnonzero(left.is_hit & asked[stairs.grid.columns[left.step]])
         found = _by_hits(stairs, objective, left.where(hit), every, uneven)
     else:
@@ -175,7 +175,7 @@ def with_empty_labels(
     Which labels that will be is as uncertain as which they are here. If 0/0 is left out of the
     mean, each label's score counts for as many labels as are expected to stay in.
     """
-    if not is_share_of_hits(objective.metric):
+    if not objective.metric.is_share_of_hits:
         return expected
     zero_division = objective.zero_division
     hits: Array = np.where(positives > 0, expected, 0.0)
@@ -261,14 +261,6 @@ def _chosen(stairs: Staircase, worth_of: Worth, positive: int) -> Array:
         chosen,
     )
     return chosen
-
-
-def is_share_of_hits(metric: Metric) -> TypeGuard[LinearFractional]:
-    """Whether each hit adds the same to the metric and nothing else does: F-beta, Jaccard."""
-    if not isinstance(metric, LinearFractional):
-        return False
-    (_, *others), (per_hit, _, _, per_rest) = metric.parts
-    return not any(others) and per_hit > 0 and per_rest == 0
 
 
 def _worth_of_hits(

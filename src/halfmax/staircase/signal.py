@@ -5,7 +5,6 @@ import numpy as np
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.types import Array, Floats
 from halfmax.staircase.staircase import Staircase
-from halfmax.tuning.guard.bands import scale_of_weights
 
 _FALSE_DISCOVERIES = 0.05
 _ROUNDING = 1e-9
@@ -33,7 +32,7 @@ def _weighing_as_many(data: LabelledScores) -> LabelledScores:
     """The same data with weights that add up to as many rows as they are worth (Kish)."""
     if data.weights is None:
         return data
-    return data._replace(weights=data.weights * scale_of_weights(data))
+    return data._replace(weights=data.weights * data.rows_per_weight)
 
 
 def chance_of_score(stairs: Staircase) -> Floats:

@@ -8,13 +8,14 @@ from typing import Any, Self
 from halfmax._core import frames
 from halfmax._core import predict as _apply
 from halfmax._core.files import refuse_input, write_whole
+from halfmax._core.hooks import hook
 from halfmax._core.labels import Labels, match_labels
 from halfmax._core.matrix import Matrix, as_given, open_scores
 from halfmax._core.progress import Wanted
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array, Floats
+from halfmax.metrics.counts import confusion
 from halfmax.metrics.metric import PRECISION, RECALL
-from halfmax.metrics.objective import confusion
 from halfmax.tuning import file
 from halfmax.tuning.file import COLUMNS
 from halfmax.tuning.found import Origin
@@ -189,12 +190,11 @@ class Thresholds(Result):
         -------
         The path. It needs what ``pip install 'halfmax[report]'`` installs.
         """
-        from halfmax.report.write import write_report
-
         self._refuse_origin(path)
         about = sample_weight, labels, metric, assessment, diagnosis, decision, title
         how = n_resamples, seed, overwrite, progress
-        return write_report(self, path, y_true, y_score, *about, *how)
+        written: Path = hook("write_report")(self, path, y_true, y_score, *about, *how)
+        return written
 
     def __copy__(self) -> Self:
         return replace(self)

@@ -132,7 +132,7 @@ def _of_optimism(
 
 def _cannot_lose_much(objective: Objective, tuned: Thresholds, few: Array) -> bool:
     """Whether all that labels with few positives reach could be lost without a word."""
-    if objective.zero_division != 0.0 or not leave_one_out.is_share_of_hits(objective.metric):
+    if objective.zero_division != 0.0 or not objective.metric.is_share_of_hits:
         return False
     part = leave_one_out.part_of_bootstrap(tuned.support[few])
     lost = ((1.0 - part) * tuned.label_scores[few]).sum() / len(tuned.label_scores)

@@ -11,8 +11,10 @@ import numpy as np
 
 from halfmax._core.jit import kernel
 from halfmax._core.types import Array
-from halfmax.metrics.metric import Coefficients, LinearFractional, Metric
-from halfmax.metrics.objective import Objective, confusion
+from halfmax.metrics.counts import confusion
+from halfmax.metrics.half_max import Coefficients
+from halfmax.metrics.metric import LinearFractional, Metric
+from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import NOBODY, Staircase, Worth
 
 PooledCounts = tuple[float, float, float, float]  # tp, predicted, positives, total

@@ -102,25 +102,17 @@ def count_bands(data: LabelledScores, edges: Array, worth: float | None = None) 
     """Count rows and positives of each label in each band.
 
     Weights are scaled so that all rows together are as many as they are worth: `worth` for each
-    unit of weight, by default what `scale_of_weights` says of these data.
+    unit of weight, by default `rows_per_weight` of these data.
     """
     n_labels, n_edges = edges.shape
     grid = Grid(np.arange(n_labels + 1) * n_edges, np.ascontiguousarray(edges).ravel())
     stairs = Staircase.of_checked(data, grid)
-    scale = scale_of_weights(data) if worth is None else worth
+    scale = data.rows_per_weight if worth is None else worth
     return Bands(
         edges,
         scale * _within(stairs.predicted.reshape(edges.shape), stairs.total),
         scale * _within(stairs.true_positives.reshape(edges.shape), stairs.positives),
     )
-
-
-def scale_of_weights(data: LabelledScores) -> float:
-    """What turns sums of weights into numbers of rows: rows that weigh more tell less (Kish)."""
-    if data.weights is None:
-        return 1.0
-    weights = data.weights / data.weights.max()
-    return float(weights.sum() / (weights**2).sum() / data.weights.max())
 
 
 def _within(reached: Array, whole: Array) -> Array:

@@ -17,7 +17,6 @@ from halfmax.metrics.flooding import floods, most_predicted
 from halfmax.metrics.goal import Guard
 from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective
-from halfmax.staircase.leave_one_out import is_share_of_hits
 from halfmax.staircase.signal import uninformative
 from halfmax.staircase.stable_order import keys_of_counts, ranks_of_rows
 from halfmax.tuning.exact import shared
@@ -28,7 +27,6 @@ from halfmax.tuning.guard.bands import (
     count_bands,
     on_their_own_scale,
     own_edges,
-    scale_of_weights,
 )
 from halfmax.tuning.guard.calibration import Prior, calibrate, falling_rates, learn_prior
 
@@ -295,7 +293,7 @@ def _share_by_cross_fitting(
     counts = np.zeros((2, len(_SHARES), bands.n_labels))
     if folds < 2 or not some.any():
         return 1.0
-    scale, ranks = scale_of_weights(data), ranks_of_rows(data)
+    scale, ranks = data.rows_per_weight, ranks_of_rows(data)
     for repeat in range(repeats):
         stream = np.random.SeedSequence(0, spawn_key=(repeat,))
         fold = (np.random.default_rng(stream).permutation(data.n_rows) % folds)[ranks]
@@ -343,7 +341,7 @@ def expected_scores(
     order. Other metrics take the expected counts as they are.
     """
     metric = objective.metric
-    if not is_share_of_hits(metric):
+    if not isinstance(metric, LinearFractional) or not metric.is_share_of_hits:
         values = objective(hits, predicted, positives, total)
         return np.nan_to_num(values, nan=-np.inf)
     (gain, *_), (per_hit, per_false, per_missed, _) = metric.parts
