@@ -116,7 +116,7 @@ class LabelHealthDisplay(Display):
         tune.refuse_what_cannot_be(data.is_binary, *what[1:], wanted)
         tuned = tune.choose_with(*what, wanted)
         names = names_or_places(data.labels, data.n_labels)
-        counts = tuned.positives, tuned.predicted, data.total
+        counts = tuned.counts.positives, tuned.counts.predicted, data.total
         return cls._from_counts(names, *counts).plot(ax, **how)
 
     @classmethod

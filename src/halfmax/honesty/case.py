@@ -7,6 +7,7 @@ import numpy as np
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.types import Array
 from halfmax.honesty.intervals import Estimate
+from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Guard
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import Staircase
@@ -40,13 +41,13 @@ class Case(NamedTuple):
         return (1.0 - self.level) / 2.0, (1.0 + self.level) / 2.0
 
     @property
-    def counts(self) -> tuple[Array, ...]:
-        """True positives, predicted, positives and total of each label, of rows without weights."""
+    def counts(self) -> Counts:
+        """The counts of each label, of rows without weights."""
         tuned = self.tuned
         precision = np.nan_to_num(tuned.precision)
         hits = np.where(tuned.predicted > 0, np.rint(precision * tuned.predicted), 0)
         rows = np.full(len(hits), self.data.n_rows) if self.stairs is None else self.stairs.total
-        return hits, tuned.predicted, tuned.support, rows
+        return Counts(hits, tuned.predicted, tuned.support, rows)
 
 
 class Judgement(NamedTuple):

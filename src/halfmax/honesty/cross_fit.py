@@ -21,7 +21,7 @@ from halfmax.honesty import intervals, on_staircase
 from halfmax.honesty.case import Case, Judgement
 from halfmax.honesty.weighted_rows import Units
 from halfmax.metrics.average import mean_of_known
-from halfmax.metrics.counts import confusion
+from halfmax.metrics.counts import Counts
 from halfmax.metrics.metric import Metric
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.score import label_counts, row_counts, score
@@ -63,10 +63,10 @@ class _Unseen(NamedTuple):
         return cls(truth, predictions, weights, unit, four)
 
     @property
-    def counts(self) -> tuple[Array, ...]:
-        """True positives, predicted, positives and total of each label."""
+    def counts(self) -> Counts:
+        """The counts of each label."""
         tp, fp, fn, tn = self.four
-        return tp, tp + fp, tp + fn, tp + fp + fn + tn
+        return Counts(tp, tp + fp, tp + fn, tp + fp + fn + tn)
 
 
 class _Again(NamedTuple):
@@ -204,9 +204,9 @@ def _by_hit(data: LabelledScores, fold: Array, thresholds: Array, metric: Metric
 
     def of_fold(number: int) -> tuple[Array, Array]:
         unseen = data.of_rows(np.flatnonzero(fold == number))
-        hits = choose.count_at(unseen, thresholds[number]).true_positives
+        hits = choose.count_at(unseen, thresholds[number]).counts.true_positives
         counts = choose.count_at(data, thresholds[number]).counts
-        value = metric(*confusion(*counts))
+        value = metric(*counts.confusion())
         return value, value * hits / np.where(counts[0] > 0, counts[0], 1.0)
 
     values, gains = np.array(list(map_blocks(of_fold, range(len(thresholds))))).swapaxes(0, 1)
@@ -225,7 +225,7 @@ def _whole(
         return mean_of_known(values, weights), _variance_of_mean(values, weights)
     counts, values = unseen.counts, of_label
     if case.average == "micro":
-        counts = tuple(part.sum() for part in counts)
+        counts = counts.pooled()
         values = np.atleast_1d(objective(*counts))
     slopes = intervals.influence(objective, counts)
     rows = intervals.row_sums(truth, predictions, slopes)

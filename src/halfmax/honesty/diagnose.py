@@ -89,7 +89,7 @@ def diagnose_assessed(
     tuned = assessed.thresholds
     size, total = len(tuned.thresholds), data.n_rows
     low, high = (np.broadcast_to(end, size) for end in assessed.threshold_interval)
-    most, fewest = (count_at(data, end).predicted for end in (low, high))
+    most, fewest = (count_at(data, end).counts.predicted for end in (low, high))
     known = (tuned.support > 0) & (tuned.label_scores > 0)
     half_max = np.where(known, objective.metric.plug_in(tuned.label_scores), np.nan)
     lowest = objective.metric.plug_in(assessed.label_score_intervals[0])
@@ -133,6 +133,6 @@ def _elsewhere(data: LabelledScores, cuts: tuple[Array, Array], rows: tuple[Arra
     Rows are compared, not thresholds: between two scores all thresholds are one.
     """
     fewest, most = rows
-    ends = [count_at(data, cut).predicted for cut in cuts]
+    ends = [count_at(data, cut).counts.predicted for cut in cuts]
     missed: Array = (np.minimum(*ends) > most) | (np.maximum(*ends) < fewest)
     return missed

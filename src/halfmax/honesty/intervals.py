@@ -12,10 +12,8 @@ import numpy as np
 from scipy import special
 
 from halfmax._core.types import Array
-from halfmax.metrics.counts import confusion
+from halfmax.metrics.counts import Counts
 from halfmax.metrics.objective import Objective
-
-Counts = tuple[Array, ...]  # tp, predicted, positives, total
 
 _HALF = 0.5  # added to counts, so that none is certain to stay at zero
 _BISECTIONS = 40
@@ -77,12 +75,12 @@ def estimate_from_counts(
     Where nobody is predicted, F does not depend on chance; accuracy does.
     """
     expected = np.asarray(expected, np.float64)
-    predicted = (counts[1] > 0) | _varies_without_predictions(objective, counts)
+    predicted = (counts.predicted > 0) | _varies_without_predictions(objective, counts)
     error = np.where(predicted, np.sqrt(variance(objective, counts)), 0.0)
     if not bounded:
         return Estimate(expected, expected, error, bounded)
     smooth = np.clip(objective.metric(*_four(counts)), 1e-12, 1.0 - 1e-12)
-    least = np.where(predicted, _HALF / (counts[1] + counts[2] + 1.0), 0.0)
+    least = np.where(predicted, _HALF / (counts.predicted + counts.positives + 1.0), 0.0)
     inside = special.logit(np.clip(expected, least, 1.0 - least))
     return Estimate(expected, inside, error / (smooth * (1.0 - smooth)), bounded)
 
@@ -118,7 +116,7 @@ def uneven(objective: Objective, counts: Counts, squares: Array) -> Array:
     `squares` are the sums of squared weights behind tp, fp, fn and tn, in rows.
     """
     slopes = np.array(influence(objective, counts))
-    more = ((squares - np.array(confusion(*counts))) * slopes**2).sum(axis=0)
+    more = ((squares - np.array(counts.confusion())) * slopes**2).sum(axis=0)
     apart = variance(objective, counts)
     ratio = 1.0 + np.divide(more, apart, out=np.zeros_like(apart), where=apart > 0)
     return np.asarray(np.maximum(ratio, 0.0))
@@ -132,7 +130,7 @@ def with_score(objective: Objective, counts: Counts, expected: Array) -> Counts:
         middle = (low + high) / 2
         enough = objective(middle, predicted, positives, total) >= expected
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return high, predicted, positives, total
+    return Counts(high, predicted, positives, total)
 
 
 def is_bounded(*scores: Array) -> bool:
@@ -155,4 +153,4 @@ def row_sums(truth: Any, predictions: Any, slopes: Influence) -> Array:
 
 
 def _four(counts: Counts) -> Array:
-    return np.array(np.broadcast_arrays(*confusion(*counts))) + _HALF
+    return np.array(np.broadcast_arrays(*counts.confusion())) + _HALF

@@ -18,10 +18,10 @@ from halfmax._core.labelled import LabelledScores
 from halfmax._core.types import Array
 from halfmax.honesty import intervals
 from halfmax.honesty.case import Case, Judgement
-from halfmax.honesty.intervals import Counts
 from halfmax.honesty.redraw import Redrawn, redraw
 from halfmax.honesty.weighted_rows import Units
 from halfmax.metrics.average import mean_of_known
+from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Guard
 from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective
@@ -77,9 +77,9 @@ class _Counted(NamedTuple):
     def plain(self) -> tuple[Array, Array]:
         """The positives and predicted of each label, every row counted once."""
         if self.uneven is None:
-            return self.stairs.positives, self.counts[1]
+            return self.stairs.positives, self.counts.predicted
         data = self.case.data._replace(weights=None)
-        predicted = choose.count_at(data, self.case.tuned.thresholds).predicted
+        predicted = choose.count_at(data, self.case.tuned.thresholds).counts.predicted
         return self.uneven.stairs.positives, predicted
 
     def more_variance(self) -> Array:
@@ -171,7 +171,7 @@ def _judge_pooled(counted: _Counted) -> Judgement:
     bars = intervals.estimate_from_counts(objective, counts, of_label, bounded)
     bars = bars._replace(error=bars.error * np.sqrt(counted.more_variance()))
     bars = bars.less_sure_by(UNSURE * lost * _per_hit(objective, counts))
-    pooled = tuple(part.sum() for part in counts)
+    pooled = counts.pooled()
     expected = min(float(objective(*pooled)), case.tuned.score)
     whole = intervals.estimate_from_counts(objective, pooled, np.asarray(expected), bounded)
     together = _together(counted.row_sums(pooled), intervals.variance(objective, pooled))
@@ -201,7 +201,7 @@ def _pooled_counts(counted: _Counted, worth: Worth, lost: Array) -> tuple[Counts
     false = _kept(stairs, chosen, stairs.predicted - stairs.true_positives)
     hits = part * (tp - lost) + (1.0 - part) * hits
     false = part * (predicted - tp) + (1.0 - part) * false
-    return (hits, hits + false, stairs.positives, stairs.total), part * lost
+    return Counts(hits, hits + false, stairs.positives, stairs.total), part * lost
 
 
 def _hits_kept(counted: _Counted, worth: Worth) -> Array:
@@ -248,7 +248,7 @@ def _mean_of_labels(
         return intervals.estimate(np.nan, 0.0, bounded)
     apart = uneven * intervals.variance(counted.objective, counted.counts)
     spread = variances[known].sum() * _together(counted.row_sums(counted.counts), apart)
-    if spread == 0 and counted.counts[1].any():
+    if spread == 0 and counted.counts.predicted.any():
         highest = counted.case.tuned.label_scores[known].max()
         spread = 0.5 * highest**2  # half a hit, where none was seen
     return intervals.estimate(mean_of_known(expected), spread / known.sum() ** 2, bounded)

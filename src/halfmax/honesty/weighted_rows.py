@@ -13,8 +13,8 @@ import numpy as np
 
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.types import Array
-from halfmax.honesty.intervals import Counts, Influence
-from halfmax.metrics.counts import confusion
+from halfmax.honesty.intervals import Influence
+from halfmax.metrics.counts import Counts, confusion
 from halfmax.metrics.metric import LinearFractional, Metric
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid, positive_entries
@@ -46,11 +46,11 @@ class Units(NamedTuple):
     def rows(self, tp: Array, predicted: Array, positives: Array, total: Array) -> Counts:
         """Sums of weights as numbers of rows, without their rounding errors."""
         if self == (1.0, 1.0):
-            return tp, predicted, positives, total
+            return Counts(tp, predicted, positives, total)
         hit, false, missed, rest = confusion(tp, predicted, positives, total)
         hit, missed = (np.round(part / self.positive, _DIGITS) for part in (hit, missed))
         false, rest = (np.round(part / self.negative, _DIGITS) for part in (false, rest))
-        return hit, hit + false, hit + missed, hit + false + missed + rest
+        return Counts(hit, hit + false, hit + missed, hit + false + missed + rest)
 
     def stairs(self, stairs: Staircase) -> Staircase:
         """A staircase that counts rows."""

@@ -25,7 +25,7 @@ def charts_of(content: Content) -> dict[str, Any]:
     }
     if len(content.names) > 1:
         choice = content.tuned.choice
-        if ((choice.predicted > 0) & (choice.positives > 0)).any():
+        if ((choice.counts.predicted > 0) & (choice.counts.positives > 0)).any():
             found["health"] = health(content)
         if np.isfinite(content.half_max).any():
             found["half-max"] = half_max()
@@ -112,7 +112,7 @@ def health(content: Content) -> Any:
     y = alt.Y("share:Q", title="share of rows predicted", scale=scale, axis=axis)
     points = _points(x, y)
     corner = FLOOD_SHARE / FLOOD_TIMES
-    rarest = 1.0 / max(float(content.tuned.choice.total.max()), 1.0)
+    rarest = 1.0 / max(float(content.tuned.choice.counts.total.max()), 1.0)
     edge = _values(
         [
             {"base_rate": min(rarest, corner / 2), "share": FLOOD_SHARE},

@@ -13,7 +13,6 @@ from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.diagnosis import FINDINGS, Diagnosis
 from halfmax.honesty.intervals import is_bounded
 from halfmax.metrics.average import AVERAGES
-from halfmax.metrics.flooding import floods
 from halfmax.metrics.objective import Objective
 from halfmax.report import honesty
 from halfmax.report.parts.examples import Example, some_rows
@@ -24,8 +23,6 @@ from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import choose, choose_on
 from halfmax.tuning.found import Origin
 from halfmax.tuning.thresholds import Thresholds
-
-Floats = Floats
 
 
 class Given(NamedTuple):
@@ -179,8 +176,7 @@ def _half_max(data: LabelledScores, objective: Objective, stairs: Staircase) -> 
 
 def _findings(given: Given, rule: Rule, diagnosis: Diagnosis | None) -> list[tuple[str, ...]]:
     """Of each label what its scores are diagnosed with; whether it floods, at these thresholds."""
-    choice = rule.choice
-    flooding = floods(choice.predicted, choice.positives, choice.total).tolist()
+    flooding = rule.choice.counts.floods().tolist()
     found: list[tuple[str, ...]] = [()] * len(flooding)
     if diagnosis is not None:
         known = dict(zip(diagnosis.labels, diagnosis.findings, strict=True))

@@ -86,9 +86,9 @@ def _labels(content: Content) -> dict[str, Any]:
     found = {name: 1 << place for place, name in enumerate(FINDINGS)}
     return {
         "threshold": _exact(choice.thresholds),
-        "tp": _exact(choice.true_positives),
-        "predicted": _exact(choice.predicted),
-        "support": _exact(choice.positives),
+        "tp": _exact(choice.counts.true_positives),
+        "predicted": _exact(choice.counts.predicted),
+        "support": _exact(choice.counts.positives),
         "score": _short(content.label_scores) if _needs_scores(content) else None,
         "expected": _short(expected),
         "low": _short(low),

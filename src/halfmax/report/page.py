@@ -115,7 +115,9 @@ def _points_shown(content: Content) -> list[int] | None:
     if size <= _MOST_POINTS:
         return None
     floods = [j for j, names in enumerate(content.findings) if "flooding" in names]
-    worst = sorted(floods, key=lambda j: -content.tuned.choice.predicted[j])[: _MOST_POINTS // 2]
+    worst = sorted(floods, key=lambda j: -content.tuned.choice.counts.predicted[j])[
+        : _MOST_POINTS // 2
+    ]
     rest = np.setdiff1d(np.arange(size), worst)
     even = rest[np.linspace(0, len(rest) - 1, _MOST_POINTS - len(worst)).astype(np.int64)]
     return sorted({*worst, *even.tolist()})

@@ -38,7 +38,7 @@ def headline(content: Content) -> str:
 def facts(content: Content) -> list[tuple[str, str]]:
     """What the data are and what was asked."""
     given, tuned = content.given, content.given.thresholds
-    data, positives = given.data, content.tuned.choice.positives
+    data, positives = given.data, content.tuned.choice.counts.positives
     weighed = "" if data.weights is None else f", weighing {data.total:,.6g}"
     found = [("Rows", f"{data.n_rows:,}{weighed}")]
     if not data.is_binary:
@@ -158,7 +158,7 @@ def _of_findings(content: Content) -> list[Advice]:
         some = f"{len(who):,} of {size:,} labels {'is' if len(who) == 1 else 'are'}"
         alone = content.given.data.is_binary
         subject = "The classifier is" if alone else some
-        worst = sorted(who, key=lambda j: -content.tuned.choice.predicted[j])[:_SHOWN]
+        worst = sorted(who, key=lambda j: -content.tuned.choice.counts.predicted[j])[:_SHOWN]
         shown = [] if alone else worst
         more = len(who) - len(worst)
         told = remedy or _guard_remedy(content)
@@ -171,7 +171,7 @@ def difference(content: Content) -> str:
     here, there = content.tuned.choice, content.usual.choice
     before = content.usual.scores[content.given.thresholds.average]
     cut = f"{content.usual.choice.thresholds[0]:g}"
-    moved = here.predicted - there.predicted
+    moved = here.counts.predicted - there.counts.predicted
     what = "predictions" if content.given.data.is_binary else "predictions (rows times labels)"
     rise = f"from {shown_ratio(before)} at {cut} to {shown_ratio(content.score)}"
     return (

@@ -16,7 +16,6 @@ from halfmax.expected.decision import Decision
 from halfmax.honesty.assess import check_how
 from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.diagnosis import Diagnosis
-from halfmax.metrics.counts import confusion
 from halfmax.metrics.goal import check_guard
 from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric
 from halfmax.metrics.objective import Objective
@@ -160,11 +159,11 @@ def _metric_of(thresholds: Thresholds, metric: str | Metric | None) -> Metric:
 def _is_tuned_on(thresholds: Thresholds, data: LabelledScores) -> bool:
     """Whether the thresholds count on these data what they counted when they were tuned."""
     counts = count_at(data, thresholds.thresholds).counts
-    parts = confusion(*counts)
+    parts = counts.confusion()
     zero = thresholds.zero_division
     pairs = (
-        (counts[2], thresholds.support),
-        (counts[1], thresholds.predicted),
+        (counts.positives, thresholds.support),
+        (counts.predicted, thresholds.predicted),
         (PRECISION(*parts, zero_division=zero), thresholds.precision),
         (RECALL(*parts, zero_division=zero), thresholds.recall),
     )

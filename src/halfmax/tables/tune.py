@@ -180,10 +180,11 @@ def _tune_in_place(
     choice, tuned = choose_in_place(opened, average, per_label, objective, n_instances, progress)
     warn_below_floors(objective, choice, tuned)
     weighted = opened.columns.weight is not None
-    most = choice.total.max()
+    most = choice.counts.total.max()
     rows = _ENOUGH_ROWS if weighted else int(most)  # a sum of weights tells no rows
     # Labels with fewer rows than others have no fewer instances.
-    whole = choice._replace(total=np.full_like(choice.total, most))
+    counts = choice.counts._replace(total=np.full_like(choice.counts.total, most))
+    whole = choice._replace(counts=counts)
     warn_of_nothing(objective, whole, tuned, None, rows)
     warn_of_curse(objective, whole, tuned, None, rows, None if weighted else choice.stairs)
     return tuned

@@ -14,7 +14,7 @@ from halfmax._core.matrix import Matrix, as_given, open_scores
 from halfmax._core.progress import Wanted
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array, Floats
-from halfmax.metrics.counts import confusion
+from halfmax.metrics.counts import Counts
 from halfmax.metrics.metric import PRECISION, RECALL
 from halfmax.tuning import file
 from halfmax.tuning.file import COLUMNS
@@ -65,19 +65,16 @@ class Thresholds(Result):
     _origin: Origin | None = field(default=None)
 
     @classmethod
-    def from_counts(
-        cls, thresholds: Array, counts: tuple[Array, ...], *, native: Any, **rest: Any
-    ) -> Self:
-        """From the counts (tp, predicted, positives, total) that the thresholds give."""
-        _, predicted, positives, _ = counts
-        parts = confusion(*counts)
+    def from_counts(cls, thresholds: Array, counts: Counts, *, native: Any, **rest: Any) -> Self:
+        """From the counts that the thresholds give."""
+        parts = counts.confusion()
         zero_division = rest["zero_division"]
         return cls(
             thresholds=thresholds,
             precision=PRECISION(*parts, zero_division=zero_division),
             recall=RECALL(*parts, zero_division=zero_division),
-            support=positives,
-            predicted=predicted,
+            support=counts.positives,
+            predicted=counts.predicted,
             _frame_library=None if native is None else frames.library(native),
             **rest,
         )

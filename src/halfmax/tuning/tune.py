@@ -238,7 +238,7 @@ def result_of_counts(
     plain = Objective(objective.metric, objective.zero_division)
     of_label = plain(*choice.counts)
     if average == "micro":
-        reached = plain(*(part.sum() for part in choice.counts)).item()
+        reached = plain(*choice.counts.pooled()).item()
     return Thresholds.from_counts(
         choice.thresholds,
         choice.counts,

@@ -9,7 +9,7 @@ from halfmax._core.errors import HalfmaxWarning, OptimismWarning
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
 from halfmax.metrics.average import mean_of_known
-from halfmax.metrics.flooding import floods
+from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Guard
 from halfmax.metrics.objective import Objective
 from halfmax.staircase import leave_one_out
@@ -53,7 +53,7 @@ def warn_of_curse(
     """
     if n_rows < _TELLING:
         return
-    flooded = np.flatnonzero(floods(choice.predicted, choice.positives, choice.total))
+    flooded = np.flatnonzero(choice.counts.floods())
     news = [_of_flood(choice, tuned, flooded)] if len(flooded) else []
     apart = tuned.average == "binary" or (tuned.average == "macro" and not tuned.shared)
     if stairs is not None and guard is None and apart and not objective.floors:
@@ -70,7 +70,7 @@ def warn_of_nothing(
 
     Where floors forbid it that has been said; some metrics, such as accuracy, may be best so.
     """
-    if n_rows < _TELLING or choice.predicted.any() or not choice.positives.any():
+    if n_rows < _TELLING or choice.counts.predicted.any() or not choice.counts.positives.any():
         return
     name = None if guard is None else guard.name
     if objective.floors or (tuned.score > 0 and name != "never"):
@@ -93,12 +93,13 @@ def _remedy(tuned: Thresholds, objective: Objective) -> str:
 def _of_flood(choice: Choice, tuned: Thresholds, flooded: Array) -> str:
     what = "more than 5 % of the rows tuned on and more than 10 times the base rate"
     if tuned.average == "binary":
+        _, predicted, positives, total = (part[0] for part in choice.counts)
         return (
-            f"{choice.predicted[0]:,.0f} of {choice.total[0]:,.0f} rows are predicted where "
-            f"{choice.positives[0]:,.0f} are positive: {what}"
+            f"{predicted:,.0f} of {total:,.0f} rows are predicted where {positives:,.0f} are "
+            f"positive: {what}"
         )
     names = tuned.labels or range(len(tuned.thresholds))
-    worst = flooded[np.argsort(-choice.predicted[flooded], kind="stable")]
+    worst = flooded[np.argsort(-choice.counts.predicted[flooded], kind="stable")]
     some = spell_out([names[j] for j in worst], most=3)
     verb = "is" if len(flooded) == 1 else "are"
     return f"{len(flooded):,} of {len(names):,} labels {verb} predicted for {what} ({some})"
@@ -111,7 +112,7 @@ def _of_optimism(
     tuned: Thresholds,
 ) -> list[str]:
     score = tuned.score
-    few = (choice.positives > 0) & (choice.positives <= PLENTY)
+    few = (choice.counts.positives > 0) & (choice.counts.positives <= PLENTY)
     if not few.any() or not score > 0 or _cannot_lose_much(objective, tuned, few):
         return []
     known = choice.stairs or (stairs() if callable(stairs) else stairs)
@@ -146,24 +147,25 @@ def _expected_at_most(
     some = few
     if len(few) > _SAMPLE:
         some = few[np.argsort(keys_of_labels(stairs.of_labels(few)), kind="stable")[:_SAMPLE]]
-    left = of_each_label(stairs.of_labels(some), objective, PLENTY + 1, choice.positives).expected
+    positives = choice.counts.positives
+    left = of_each_label(stairs.of_labels(some), objective, PLENTY + 1, positives).expected
     alone = tuned.average == "binary"
     expected = tuned.label_scores.copy()
-    judged = leave_one_out.mixed(choice.positives[some], expected[some], left, alone)
+    judged = leave_one_out.mixed(positives[some], expected[some], left, alone)
     if len(some) < len(few):
         judged = np.full(len(few), mean_of_known(judged))
     expected[few] = judged
     if not alone:
-        counts = choice.positives, choice.predicted
+        counts = choice.counts.positives, choice.counts.predicted
         expected = leave_one_out.with_empty_labels(objective, *counts, expected)
     return min(mean_of_known(expected), tuned.score)
 
 
 def warn_below_floors(objective: Objective, choice: Choice, tuned: Thresholds) -> None:
     """Say where nothing satisfies the floors, so that nobody is predicted."""
-    counts: tuple[Array, ...] = choice.counts
+    counts = choice.counts
     if tuned.average == "micro":
-        counts = tuple(part.sum(keepdims=True) for part in counts)
+        counts = Counts(*(part.sum(keepdims=True) for part in counts))
     below = np.flatnonzero(np.isneginf(objective(*counts))) if objective.floors else ()
     if not len(below):
         return

@@ -8,7 +8,6 @@ from halfmax._core import predict
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.types import Array
 from halfmax.metrics.average import AVERAGES, mean_of_known
-from halfmax.metrics.flooding import floods
 from halfmax.metrics.goal import Guard
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.score import score
@@ -84,16 +83,16 @@ def _judge(key: str, name: str, data: LabelledScores, limits: Array, objective: 
         how = objective.metric, "samples", data.weights, objective.zero_division
         scores = {
             "macro": mean_of_known(each),
-            "micro": objective(*(part.sum() for part in choice.counts)).item(),
+            "micro": objective(*choice.counts.pooled()).item(),
             "samples": score(data.truth, predictions, *how),
         }
-    flooding = floods(choice.predicted, choice.positives, choice.total)
+    predicted = choice.counts.predicted
     return Rule(
         key,
         name,
         choice._replace(thresholds=limits, stairs=None),
         scores,
-        per_row=float(choice.predicted.sum() / data.total),
-        never=int((choice.predicted == 0).sum()),
-        flooding=int(flooding.sum()),
+        per_row=float(predicted.sum() / data.total),
+        never=int((predicted == 0).sum()),
+        flooding=int(choice.counts.floods().sum()),
     )

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from halfmax._core.jit import kernel
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.types import Array, Floats
+from halfmax.metrics.counts import Counts
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid, equivalent, unit_weights
 from halfmax.staircase.staircase import NOBODY, Staircase
@@ -21,15 +22,8 @@ class Choice(NamedTuple):
     """A threshold for each label and the counts that it gives."""
 
     thresholds: Floats
-    true_positives: Array
-    predicted: Array
-    positives: Array
-    total: Array
+    counts: Counts
     stairs: Staircase | None = None  # of the labels that chose apart
-
-    @property
-    def counts(self) -> tuple[Array, Array, Array, Array]:
-        return self.true_positives, self.predicted, self.positives, self.total
 
 
 @kernel
@@ -80,7 +74,7 @@ def _best_of_one(data: LabelledScores, objective: Objective) -> Choice:
     )
     values = step.threshold, step.true_positives, step.predicted, positives, data.total
     threshold, tp, predicted, positive, total = (np.array([value]) for value in values)
-    return Choice(threshold, tp, predicted, positive, total)
+    return Choice(threshold, Counts(tp, predicted, positive, total))
 
 
 def _best_pooled(data: LabelledScores, objective: Objective) -> float:
@@ -126,7 +120,8 @@ def _at_steps(stairs: Staircase, step: Array) -> Choice:
     thresholds[somebody] = stairs.grid.scores[taken]
     tp, predicted = np.zeros_like(stairs.positives), np.zeros_like(stairs.positives)
     tp[somebody], predicted[somebody] = stairs.true_positives[taken], stairs.predicted[taken]
-    return Choice(thresholds + 0.0, tp, predicted, stairs.positives, stairs.total)
+    counts = Counts(tp, predicted, stairs.positives, stairs.total)
+    return Choice(thresholds + 0.0, counts)
 
 
 def count_at(data: LabelledScores, thresholds: Floats) -> Choice:

@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.types import Array, Floats
-from halfmax.metrics.flooding import floods, most_predicted
+from halfmax.metrics.flooding import most_predicted
 from halfmax.metrics.goal import Guard
 from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective
@@ -61,7 +61,7 @@ def choose_guarded(
     if guard.name == "fbr":
         low = objective(*naive.counts) < guard.floor
         return count_at(data, np.where(low, _highest_scores(data), naive.thresholds))
-    flagged = floods(naive.predicted, naive.positives, naive.total) | uninformative(data)
+    flagged = naive.counts.floods() | uninformative(data)
     return count_at(data, np.where(flagged, np.inf, naive.thresholds))
 
 
