@@ -19,7 +19,8 @@ from test_real_scores import real  # noqa: F401
 import halfmax as hm
 from halfmax._core import labelled, threads
 from halfmax.honesty import assess, cross_fit, on_staircase, weighted_rows
-from halfmax.metrics.goal import check_guard
+from halfmax.honesty.case import Draws
+from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import FBeta, find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.staircase import bootstrap, leave_one_out
@@ -652,19 +653,18 @@ def test_a_guard_tunes_thirty_times_at_most():
 @pytest.mark.parametrize("guard", [None, "auto"])
 def test_data_past_the_gate_are_tuned_and_assessed_alike(guard):
     y, s = some_labels("macro", n=40, n_labels=3)
-    what = labelled.read_labelled(y, s), "macro", True, Objective(find_metric("f1"))
-    wanted = check_guard(guard)
-    tuned = tune.tune_checked(*what, wanted)
-    a = assess.assess_checked(*what, wanted, tuned, n_resamples=7)
+    goal = Goal.ask("f1", guard=guard).settle(one_classifier=False)
+    tuned = tune.tune_checked(labelled.read_labelled(y, s), goal)
+    a = assess.assess_tuned(tuned, tuned._tuning, Draws(n_resamples=7))
     same(a, hm.assess(y, s, guard=guard, n_resamples=7))
     assert a.thresholds is tuned
 
 
 def test_floors_are_kept_by_thresholds_and_not_by_scores():
     y, s = some_labels("macro")
-    objective = Objective(find_metric("f1"), min_precision=0.6)
-    what = labelled.read_labelled(y, s), "macro", True, objective, None
-    a = assess.assess_checked(*what, tune.tune_checked(*what), n_resamples=9)
+    goal = Goal.ask("f1", min_precision=0.6).settle(one_classifier=False)
+    tuned = tune.tune_checked(labelled.read_labelled(y, s), goal)
+    a = assess.assess_tuned(tuned, tuned._tuning, Draws(n_resamples=9))
     check(a, 9, guarded=True)
     assert 0 < a.expected_score < 1
 

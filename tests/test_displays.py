@@ -796,7 +796,7 @@ def test_a_table_is_not_read_again_for_a_picture():
     rows["instance"] = np.repeat(range(50), 2)
     t = hm.tune_table(pa.table(rows))
     assert "<img" not in t._repr_html_()
-    assert hm.LabelHealthDisplay.from_thresholds(t).n_rows == t._origin.load().total
+    assert hm.LabelHealthDisplay.from_thresholds(t).n_rows == t._tuning.load().total
 
 
 # Bad input.

@@ -206,9 +206,9 @@ def test_thresholds_from_a_file_ask_for_data(path):
 
 def test_pickled_thresholds_leave_the_data_behind():
     tuned = many().tuned
-    assert tuned._origin is not None
+    assert tuned._tuning is not None
     copy = pickle.loads(pickle.dumps(tuned))
-    assert copy._origin is None
+    assert copy._tuning is None
     assert np.array_equal(copy.thresholds, tuned.thresholds)
     y, s = draw(rows=20_000)
     assert len(pickle.dumps(hm.tune(y, s))) < 10_000
@@ -321,12 +321,12 @@ def test_tables_and_assessments_can_be_reported(path):
 
 
 def test_what_was_assessed_and_diagnosed_is_not_made_again(path, monkeypatch):
-    from halfmax.report import honesty
+    from halfmax.report import content
 
     assessed = hm.assess(Y, S, labels=NAMES, n_resamples=5)
     found = hm.diagnose(Y, S, labels=NAMES, n_resamples=5)
-    for name in ("assess", "diagnose", "measure"):
-        monkeypatch.setattr(honesty, name, lambda *_: pytest.fail("made again"))
+    for name in ("assess_tuned", "diagnose_assessed", "diagnose_checked", "judge_elsewhere"):
+        monkeypatch.setattr(content, name, lambda *_: pytest.fail("made again"))
     text = written(many(), path, assessment=assessed, diagnosis=found)
     assert f'data-value="{assessed.expected_score}"' in text
 

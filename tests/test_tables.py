@@ -532,7 +532,7 @@ def test_a_table_read_again_is_what_was_tuned(label, more):
         table = table.filter(pc.equal(table["label"], table["label"][0]))
     n_instances = len(set(table["instance"].to_pylist())) + more
     tuned = hm.tune_table(table, label, metric="accuracy", n_instances=n_instances)
-    again = tuned._origin.load()
+    again = tuned._tuning.load()
     assert again.n_rows == n_instances
     found = hm.tune(again.truth, again.scores, metric="accuracy", labels=again.labels)
     for name in ("score", *COLUMNS):

@@ -5,7 +5,6 @@ sparse ones become CSR.
 """
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from halfmax._core import frames
-from halfmax._core.errors import HalfmaxWarning
+from halfmax._core.errors import warn
 from halfmax._core.labels import Labels
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
@@ -129,11 +128,9 @@ def warn_of_two_classes(probabilities: Any, name: str) -> None:
     if probabilities.shape[1:] != (2,) or probabilities.shape[0] < _TELLING:
         return
     if np.abs(probabilities.sum(axis=1) - 1.0).max() < _ROUNDING:
-        warnings.warn(
+        warn(
             f"the two columns of {name} add up to 1 in every row, like predict_proba of one "
-            f"classifier: pass its positive class, {name}[:, 1]",
-            HalfmaxWarning,
-            stacklevel=3,
+            f"classifier: pass its positive class, {name}[:, 1]"
         )
 
 

@@ -64,7 +64,7 @@ def read_wide_pair(given: Given, paths: list[str]) -> tuple["Wide", "Wide"]:
 
 def open_long(given: Given, paths: list[str]) -> Any:
     """A long table whose rows can be brought together to those of a matrix."""
-    from halfmax.tables.tune import check_whole_rows, open_labelled
+    from halfmax.tables.open import check_whole_rows, open_labelled
 
     opened = open_labelled(paths, **{"instance": "instance", "weight": None, **given.columns})
     check_whole_rows(opened)

@@ -88,7 +88,7 @@ class HalfMaxDisplay(Display):
         if len(finite) and not (finite.min() >= 0.0 and finite.max() <= 1.0):
             wrong = finite[(finite < 0.0) | (finite > 1.0)][0]
             raise ValueError(_no_probabilities(f"a threshold is {wrong:.4g}"))
-        metric = t._origin.objective.metric if t._origin else find_metric(t.metric)
+        metric = t._tuning.goal.metric if t._tuning else find_metric(t.metric)
         reached = t.label_scores if t.average != "micro" else np.full(len(t.thresholds), t.score)
         some = (t.support > 0) & (reached > 0)
         return cls(

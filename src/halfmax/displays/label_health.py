@@ -6,20 +6,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from halfmax._core import checks, labelled
+from halfmax._core.labelled import read_labelled
 from halfmax._core.labels import Labels, names_or_places
 from halfmax._core.types import Array
 from halfmax.displays.base import MANY_POINTS, Display, ink_of, need, put_legend
 from halfmax.displays.lettering import name_points
 from halfmax.displays.style import BLUE, GREEN, GREY, ORANGE, PALE
 from halfmax.honesty.diagnosis import Diagnosis
-from halfmax.metrics.average import check_average
 from halfmax.metrics.flooding import FLOOD_SHARE, FLOOD_TIMES, floods
-from halfmax.metrics.goal import check_guard
-from halfmax.metrics.metric import Metric, find_metric
-from halfmax.metrics.objective import Objective
-from halfmax.tuning import tune
+from halfmax.metrics.goal import Goal
+from halfmax.metrics.metric import Metric
 from halfmax.tuning.thresholds import Thresholds
+from halfmax.tuning.tune import choose_thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,12 +69,12 @@ class LabelHealthDisplay(Display):
     def _of(cls, thresholds: Thresholds, n_rows: float | None = None) -> Self:
         t = need(Thresholds, thresholds, "thresholds", "tune")
         if n_rows is None:
-            if t._origin is None:
+            if t._tuning is None:
                 raise ValueError(
                     "n_rows must be given, the number of rows (or what they weigh): these "
                     "thresholds do not know the data that they were tuned on; got None"
                 )
-            n_rows = t._origin.load().total
+            n_rows = t._tuning.load().total
         labels = names_or_places(t.labels, len(t.thresholds))
         return cls._from_counts(labels, t.support, t.predicted, n_rows)
 
@@ -108,16 +106,12 @@ class LabelHealthDisplay(Display):
         **how: Any,
     ) -> Self:
         """Tune labelled scores and draw what is predicted; parameters as `tune` takes them."""
-        wanted = check_guard(guard)
-        objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
-        data = labelled.read_labelled(y_true, y_score, sample_weight, labels)
-        average = check_average(average, one_classifier=data.is_binary)
-        what = data, average, True, objective
-        tune.refuse_what_cannot_be(data.is_binary, *what[1:], wanted)
-        tuned = tune.choose_with(*what, wanted)
+        goal = Goal.ask(metric, average, guard=guard, zero_division=zero_division)
+        data = read_labelled(y_true, y_score, sample_weight, labels)
+        found = choose_thresholds(data, goal.settle(data.is_binary)).counts
         names = names_or_places(data.labels, data.n_labels)
-        counts = tuned.counts.positives, tuned.counts.predicted, data.total
-        return cls._from_counts(names, *counts).plot(ax, **how)
+        made = cls._from_counts(names, found.positives, found.predicted, data.total)
+        return made.plot(ax, **how)
 
     @classmethod
     def from_diagnosis(cls, diagnosis: Diagnosis, *, ax: "Axes | None" = None, **how: Any) -> Self:

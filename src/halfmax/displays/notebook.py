@@ -78,10 +78,10 @@ def picture_of(result: Any) -> Display | None:
 
 def _of_thresholds(thresholds: Thresholds) -> Display | None:
     """The curve of one label, or of many what they predict; from memory, never from a table."""
-    origin = thresholds._origin
-    known = origin is not None and origin.at_hand
+    tuning = thresholds._tuning
+    known = tuning is not None and tuning.at_hand
     if len(thresholds.thresholds) == 1:
-        if origin is None or not known or origin.load().n_rows > _MOST_ROWS:
+        if tuning is None or not known or tuning.load().n_rows > _MOST_ROWS:
             return None
         return ThresholdCurveDisplay._of(thresholds, None, 0.95, _RESAMPLES, 0)
     if known:

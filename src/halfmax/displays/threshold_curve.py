@@ -15,6 +15,7 @@ from halfmax.displays.curve_counts import band, grid_of_scores
 from halfmax.displays.lettering import Box, Line, name_heights, name_lines, name_uprights, write
 from halfmax.displays.style import CURVES, GREY, SHADES
 from halfmax.metrics.counts import confusion
+from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.words import name_of_rule
@@ -186,16 +187,16 @@ class ThresholdCurveDisplay(Display):
         n_resamples: int,
         seed: int,
     ) -> Self:
-        origin = need(Thresholds, thresholds, "thresholds", "tune")._origin
-        if origin is None:
+        tuning = need(Thresholds, thresholds, "thresholds", "tune")._tuning
+        if tuning is None:
             raise ValueError(
                 "thresholds do not know the data that they were tuned on, as after load or "
                 "unpickling: use from_predictions(y_true, y_score, threshold=t.threshold)"
             )
-        objective = Objective(origin.objective.metric, origin.objective.zero_division)
+        objective = tuning.goal.objective.without_floors
         place = place_of(label, thresholds.labels, len(thresholds.thresholds))
         chosen = float(thresholds.thresholds[place])
-        return _curve(cls, origin.load(), objective, label, chosen, level, n_resamples, seed)
+        return _curve(cls, tuning.load(), objective, label, chosen, level, n_resamples, seed)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None, **line: Any) -> Self:
         """Draw it.
@@ -322,7 +323,7 @@ def _curve(
     place = place_of(label, data.labels, data.n_labels)
     name = None if data.is_binary else names_or_places(data.labels, data.n_labels)[place]
     data = data.of_labels(np.array([place]))
-    chosen = best = choose(data, "macro", True, objective)
+    chosen = best = choose(data, Goal(objective))
     if threshold is not None:
         wanted = np.array([_check_threshold(threshold)])
         chosen = count_at(data, wanted)._replace(thresholds=wanted)

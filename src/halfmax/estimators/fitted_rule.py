@@ -11,14 +11,14 @@ from halfmax._core.types import Array
 from halfmax.estimators.targets import Kind
 from halfmax.expected.decide import decide_matrix
 from halfmax.expected.decision import Decision
-from halfmax.honesty import assess as assessing
 from halfmax.honesty import on_staircase
+from halfmax.honesty.assess import assess_tuned
 from halfmax.honesty.assessment import Assessment
+from halfmax.honesty.case import Draws
 from halfmax.metrics import score
-from halfmax.metrics.goal import Guard
-from halfmax.metrics.objective import Objective
-from halfmax.tuning import tune
+from halfmax.metrics.goal import Goal
 from halfmax.tuning.thresholds import Thresholds
+from halfmax.tuning.tune import tune_silently
 
 _MOST_KEPT = 1 << 24  # scores; more are assessed in fit if that is quick, and let go
 
@@ -29,14 +29,7 @@ class Plan(NamedTuple):
     kind: Kind
     method: str
     rule: str
-    objective: Objective
-    average: str
-    guard: Guard | None
-
-    @property
-    def how(self) -> tuple[str, bool, Objective, Guard | None]:
-        """Average, a threshold for each label, objective and guard, as tuning takes them."""
-        return self.average, True, self.objective, self.guard
+    goal: Goal
 
     @property
     def unseen(self) -> float:
@@ -46,7 +39,7 @@ class Plan(NamedTuple):
     def decide(self, scores: Any, name: str) -> Decision:
         """The best predictions for these rows together."""
         matrix = open_probabilities(scores, name)
-        return decide_matrix(matrix, self.objective.metric, self.average)
+        return decide_matrix(matrix, self.goal.metric, self.goal.average)
 
     def found_by_tuning(
         self, tuned: Thresholds, pooled: LabelledScores, rows: Array
@@ -55,21 +48,20 @@ class Plan(NamedTuple):
         once, assessed = np.unique(rows, return_index=True)[1], tuned
         if len(once) < len(rows):
             pooled = pooled.of_rows(once)
-            choice = tune.choose_with(pooled, *self.how)
-            assessed = tune.result(pooled, *self.how[:3], choice, self.how[3])
-        now = pooled.scores.size > _MOST_KEPT and on_staircase.can_judge(pooled, *self.how)
-        waiting = Waiting(pooled, assessed, tuned)
+            assessed = tune_silently(pooled, self.goal)
+        now = pooled.scores.size > _MOST_KEPT and on_staircase.can_judge(self.goal)
+        waiting = Waiting(assessed, tuned)
         return {
             "score_": tuned.score,
             "thresholds_": tuned.thresholds,
-            "_assessment": waiting.assess(self) if now else None,
+            "_assessment": waiting.assess() if now else None,
             "_waiting": None if now else waiting,
         }
 
     def found_by_deciding(self, pooled: LabelledScores) -> dict[str, Any]:
         """The same where nothing is tuned: the rule has seen no label of the pooled rows."""
         decision = self.decide(pooled.scores, "predict_proba")
-        metric, average = self.objective.metric, self.average
+        metric, average = self.goal.metric, self.goal.average
         reached = score.score(pooled.truth, decision.predictions, metric, average, pooled.weights)
         found: dict[str, Any] = {"score_": reached, "_assessment": None, "_waiting": None}
         if average != "samples" or pooled.is_binary:
@@ -80,11 +72,11 @@ class Plan(NamedTuple):
 class Waiting(NamedTuple):
     """What it takes to assess thresholds."""
 
-    pooled: LabelledScores  # each row once
-    assessed: Thresholds  # tuned on these
+    assessed: Thresholds  # tuned on each row once
     tuned: Thresholds  # on all, where rows were scored several times
 
-    def assess(self, plan: Plan) -> Assessment:
+    def assess(self) -> Assessment:
         """What the thresholds will show on new rows."""
-        found = assessing.assess_checked(self.pooled, *plan.how, self.assessed)
-        return replace(found, thresholds=replace(self.tuned, _origin=None))  # lets the scores go
+        assert self.assessed._tuning is not None
+        found = assess_tuned(self.assessed, self.assessed._tuning, Draws())
+        return replace(found, thresholds=replace(self.tuned, _tuning=None))  # lets the scores go

@@ -1,6 +1,5 @@
 """Which metadata given to ``fit`` goes to whom: scikit-learn's routing, or by name without it."""
 
-import warnings
 from typing import Any
 
 from sklearn import get_config
@@ -9,7 +8,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import has_fit_parameter
 
-from halfmax._core.errors import HalfmaxWarning
+from halfmax._core.errors import warn
 from halfmax._core.text import spell_out
 
 
@@ -38,12 +37,10 @@ def route_fit(owner: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Bun
         if has_fit_parameter(owner.estimator, "sample_weight"):
             for_estimator["sample_weight"] = sample_weight
         elif not isinstance(owner.estimator, FrozenEstimator):
-            warnings.warn(
+            warn(
                 f"fit of {type(owner.estimator).__name__} takes no sample_weight: the weights "
                 "count in tuning the thresholds only. With scikit-learn's metadata routing "
-                "enabled, set_fit_request(sample_weight=True) on the inner estimator takes them",
-                HalfmaxWarning,
-                stacklevel=3,
+                "enabled, set_fit_request(sample_weight=True) on the inner estimator takes them"
             )
     return Bunch(
         estimator=Bunch(fit=for_estimator),

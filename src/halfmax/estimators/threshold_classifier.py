@@ -22,13 +22,10 @@ from halfmax.estimators.targets import Kind, check_rows, read_targets
 from halfmax.expected.curve import find_ratio
 from halfmax.honesty.assessment import Assessment
 from halfmax.metrics import score as scoring
-from halfmax.metrics.average import check_average
-from halfmax.metrics.goal import check_guard
-from halfmax.metrics.metric import find_metric
-from halfmax.metrics.objective import Objective
+from halfmax.metrics.goal import Goal
 from halfmax.staircase.staircase import Staircase
-from halfmax.tuning import tune
 from halfmax.tuning.exact import micro
+from halfmax.tuning.tune import tune_checked
 
 _RULES = ("empirical", "expected")
 
@@ -207,11 +204,13 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         fitted, rows, scores = self._fit_and_score(work, routed.splitter.split)
         pooled = out_of_fold.pool(targets, rows, scores, weights)
         if plan.rule == "empirical":
-            tuned = tune.tune_checked(pooled, *plan.how)  # from here, to warn who called fit
+            tuned = tune_checked(pooled, plan.goal)
+            assert tuned._tuning is not None
             found = plan.found_by_tuning(tuned, pooled, np.concatenate(rows))
+            stairs = tuned._tuning.stairs
         else:
             found = plan.found_by_deciding(pooled)
-        stairs = Staircase.of_checked(pooled)
+            stairs = Staircase.of_checked(pooled)
         self._take(found | {"estimator_": fitted, "staircase_": stairs, "_plan": plan})
         return self
 
@@ -229,7 +228,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         plan = self._plan
         check_rows(X, y)
         truth, predictions = plan.kind.truth(y), self._predict(X)
-        metric, average = plan.objective.metric, plan.average
+        metric, average = plan.goal.metric, plan.goal.average
         return scoring.score(truth, predictions, metric, average, sample_weight)
 
     @available_if(_estimator_has("predict_proba"))
@@ -325,16 +324,12 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _plan_for(self, kind: Kind, method: str) -> Plan:
         """How to predict; what cannot be is refused before anything is fitted."""
-        average = check_average(self.average, one_classifier=kind.is_binary)
-        guard, metric = check_guard(self.guard), find_metric(self.metric)
-        plan = Plan(kind, method, self.rule, Objective(metric), average, guard)
+        goal = Goal.ask(self.metric, self.average, guard=self.guard).settle(kind.is_binary)
         if self.rule == "expected":
-            find_ratio(metric)
-        else:
-            tune.refuse_what_cannot_be(kind.is_binary, *plan.how)
-            if average == "micro" and guard is None and not kind.is_binary:
-                micro.require_ratio(metric)
-        return plan
+            find_ratio(goal.metric)
+        elif goal.average_shown == "micro" and goal.guard is None:
+            micro.require_ratio(goal.metric)
+        return Plan(kind, method, self.rule, goal)
 
     def _fit_and_score(
         self, work: Work, split_params: dict[str, Any]
@@ -370,7 +365,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Assess once, then let go of the scores."""
         waiting: Waiting | None = self.__dict__["_waiting"]
         if waiting is not None:
-            self._assessment: Assessment | None = waiting.assess(self._plan)
+            self._assessment: Assessment | None = waiting.assess()
             self._waiting = None
         return self._assessment
 

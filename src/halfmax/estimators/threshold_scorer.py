@@ -13,10 +13,8 @@ from halfmax.estimators.responses import find_method, scores_of
 from halfmax.estimators.targets import Kind, check_rows, read_targets, width
 from halfmax.honesty import cross_fit
 from halfmax.metrics.average import check_average
-from halfmax.metrics.goal import check_guard
-from halfmax.metrics.metric import Metric, find_metric
-from halfmax.metrics.objective import Objective
-from halfmax.tuning import tune
+from halfmax.metrics.goal import Goal
+from halfmax.metrics.metric import Metric
 
 
 class ThresholdScorer(BaseEstimator):
@@ -52,19 +50,13 @@ class ThresholdScorer(BaseEstimator):
         return self._score_unseen(scored_rows(estimator, X, y, sample_weight, *how))
 
     def _score_unseen(self, data: LabelledScores) -> float:
-        objective, guard = Objective(find_metric(self.metric)), check_guard(self.guard)
-        average = check_average(self.average, one_classifier=data.is_binary)
-        tune.refuse_what_cannot_be(data.is_binary, average, True, objective, guard)
+        goal = Goal.ask(self.metric, self.average, guard=self.guard).settle(data.is_binary)
         folds = min(checks.check_whole("folds", self.folds, 2), data.n_rows)
         if folds < 2:
             raise ValueError("a threshold scorer tunes on some rows and scores others; got one row")
         shares = np.full(folds, 1.0 / folds)
         fold_of = deal_rows(data.truth, shares, shuffling(self.random_state))
-
-        def tuned(part: LabelledScores) -> Any:
-            return tune.choose_with(part, average, True, objective, guard).thresholds
-
-        return cross_fit.score_unseen(data, fold_of, tuned, average, objective.metric)
+        return cross_fit.score_unseen(data, fold_of, goal)
 
 
 def scored_rows(
@@ -138,8 +130,7 @@ def make_threshold_scorer(
     0.22
     0.50
     """
-    find_metric(metric)
-    check_guard(guard)
+    Goal.ask(metric, guard=guard)
     checks.check_whole("folds", folds, 2)
     check_average(average, one_classifier=True)
     return ThresholdScorer(

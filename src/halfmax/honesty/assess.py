@@ -1,22 +1,19 @@
 """Labelled scores in, what new data will show out."""
 
 from collections.abc import Hashable, Iterable
-from typing import Any, TypedDict
+from typing import Any
 
-import numpy as np
-
-from halfmax._core import checks, labelled
-from halfmax._core.labelled import LabelledScores
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.labelled import LabelledScores, read_labelled
+from halfmax._core.progress import Wanted
 from halfmax.honesty import cross_fit, on_staircase
 from halfmax.honesty.assessment import Assessment
-from halfmax.honesty.case import Case
-from halfmax.metrics.average import check_average
-from halfmax.metrics.goal import Guard, check_guard
-from halfmax.metrics.metric import Metric, find_metric
-from halfmax.metrics.objective import Objective
-from halfmax.tuning import tune
+from halfmax.honesty.case import Case, Draws
+from halfmax.metrics.goal import Goal
+from halfmax.metrics.metric import Metric
+from halfmax.staircase.staircase import Staircase
+from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
+from halfmax.tuning.tune import tune_silently
 
 
 def assess(
@@ -90,66 +87,24 @@ def assess(
     >>> print(f"{a.score:.2f} here, {a.expected_score:.2f} expected on new data")
     0.38 here, 0.36 expected on new data
     """
-    if not isinstance(per_label, (bool, np.bool_)):
-        raise TypeError(f"per_label must be True or False; got {per_label!r}")
-    how = check_how(n_resamples, level, seed, progress)
-    wanted = check_guard(guard)
-    objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
-    data = labelled.read_labelled(y_true, y_score, sample_weight, labels)
-    average = check_average(average, one_classifier=data.is_binary)
-    return tune_and_assess(data, average, per_label, objective, wanted, how)
-
-
-class How(TypedDict):
-    """How thoroughly something is assessed."""
-
-    n_resamples: int
-    level: float
-    seed: int
-    progress: Wanted
-
-
-def check_how(n_resamples: int, level: float, seed: int, progress: Wanted) -> How:
-    """The options that every assessment has."""
-    Progress(progress, "", 1)
-    return How(
-        n_resamples=checks.check_whole("n_resamples", n_resamples, 1),
-        level=checks.check_share_inside("level", level),
-        seed=checks.check_whole("seed", seed, 0),
-        progress=progress,
-    )
+    goal = Goal.ask(metric, average, per_label, guard, zero_division)
+    draws = Draws.ask(n_resamples, level, seed, progress)
+    data = read_labelled(y_true, y_score, sample_weight, labels)
+    return tune_and_assess(data, goal.settle(data.is_binary), draws)
 
 
 def tune_and_assess(
-    data: LabelledScores,
-    average: str,
-    per_label: bool,
-    objective: Objective,
-    guard: Guard | None,
-    how: How,
+    data: LabelledScores, goal: Goal, draws: Draws, stairs: Staircase | None = None
 ) -> Assessment:
     """Tune data that have passed the gate, and assess what that gives."""
-    what = data, average, per_label, objective
-    tune.refuse_what_cannot_be(data.is_binary, *what[1:], guard)
-    tuned = tune.result(*what, tune.choose_with(*what, guard), guard)
-    return assess_checked(*what, guard, tuned, **how)
+    tuned = tune_silently(data, goal, stairs)
+    assert tuned._tuning is not None
+    return assess_tuned(tuned, tuned._tuning, draws)
 
 
-def assess_checked(
-    data: LabelledScores,
-    average: str,
-    per_label: bool,
-    objective: Objective,
-    guard: Guard | None,
-    tuned: Thresholds,
-    *,
-    n_resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-    progress: Wanted = None,
-) -> Assessment:
-    """Assess thresholds that were tuned in the same way on the same data, past the gate."""
-    how = n_resamples, level, seed, progress
-    case = Case(data, average, per_label, objective, guard, tuned, *how)
-    quick = on_staircase.can_judge(data, average, per_label, objective, guard)
-    return Assessment.of(case, (on_staircase if quick else cross_fit).judge(case))
+def assess_tuned(tuned: Thresholds, tuning: Tuning, draws: Draws) -> Assessment:
+    """Assess thresholds that were tuned in this way."""
+    quick = on_staircase.can_judge(tuning.goal)
+    stairs = tuning.stairs if quick else None
+    case = Case(tuning.load(), tuning.goal, tuned, draws, stairs)
+    return Assessment.of(case, on_staircase.judge(case) if quick else cross_fit.judge(case))

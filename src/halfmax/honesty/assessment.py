@@ -60,16 +60,16 @@ class Assessment(Result):
         ends: tuple[Any, Any] = found.threshold_low, found.threshold_high
         if case.tuned.shared:
             ends = float(ends[0][0]), float(ends[1][0])
-        low, high = (float(np.ravel(end)[0]) for end in found.bars.interval(case.level))
+        low, high = (float(np.ravel(end)[0]) for end in found.bars.interval(case.draws.level))
         return cls(
             expected_score=found.expected,
             score_interval=(min(low, found.expected), max(high, found.expected)),
             threshold_interval=ends,
             resampled_scores=found.bars.at(found.deviations),
             label_expected_scores=found.label_expected,
-            label_score_intervals=found.label_bars.interval(case.level),
+            label_score_intervals=found.label_bars.interval(case.draws.level),
             thresholds=case.tuned,
-            level=case.level,
+            level=case.draws.level,
             _frame_library=case.tuned._frame_library,
         )
 

@@ -1,44 +1,63 @@
-"""What is assessed, and what was found."""
+"""What is assessed and how thoroughly, and what was found."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
+from halfmax._core.checks import check_share_inside, check_whole
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.progress import Progress, Wanted
 from halfmax._core.types import Array
 from halfmax.honesty.intervals import Estimate
 from halfmax.metrics.counts import Counts
-from halfmax.metrics.goal import Guard
-from halfmax.metrics.objective import Objective
+from halfmax.metrics.goal import Goal
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.thresholds import Thresholds
 
 
-class Case(NamedTuple):
-    """What is assessed, and how thoroughly."""
+@dataclass(frozen=True)
+class Draws:
+    """How thoroughly something is assessed: the options that every assessment has."""
+
+    n_resamples: int = 1000
+    level: float = 0.95
+    seed: int = 0
+    progress: Wanted = None
+
+    @classmethod
+    def ask(cls, n_resamples: int, level: float, seed: int, progress: Wanted) -> "Draws":
+        """Check the options of a public function."""
+        Progress(progress, "", 1)
+        return cls(
+            n_resamples=check_whole("n_resamples", n_resamples, 1),
+            level=check_share_inside("level", level),
+            seed=check_whole("seed", seed, 0),
+            progress=progress,
+        )
+
+    @property
+    def tails(self) -> tuple[float, float]:
+        """The shares below and above which the ends of an interval lie."""
+        return (1.0 - self.level) / 2.0, (1.0 + self.level) / 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What is assessed: thresholds, the data they were tuned on and the question asked."""
 
     data: LabelledScores
-    average: str
-    per_label: bool
-    objective: Objective
-    guard: Guard | None
+    goal: Goal
     tuned: Thresholds
-    n_resamples: int
-    level: float
-    seed: int
-    progress: Any
-    stairs: Staircase | None = None  # of all rows, where `data` holds only some of them
+    draws: Draws
+    stairs: Staircase | None = None  # of all rows, of which `data` may hold only some
 
     def without_idle_rows(self) -> "Case":
         """Without rows of weight zero, which must not take part in anything."""
         weights = self.data.weights
         if weights is None or weights.all():
             return self
-        return self._replace(data=self.data.of_rows(np.flatnonzero(weights)))
-
-    @property
-    def tails(self) -> tuple[float, float]:
-        return (1.0 - self.level) / 2.0, (1.0 + self.level) / 2.0
+        return replace(self, data=self.data.of_rows(np.flatnonzero(weights)), stairs=None)
 
     @property
     def counts(self) -> Counts:

@@ -22,15 +22,16 @@ from halfmax.honesty.case import Case, Judgement
 from halfmax.honesty.weighted_rows import Units
 from halfmax.metrics.average import mean_of_known
 from halfmax.metrics.counts import Counts
+from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.score import label_counts, row_counts, score
 from halfmax.staircase import leave_one_out
 from halfmax.staircase.stable_order import ranks_of_rows
-from halfmax.tuning import tune
 from halfmax.tuning.exact import choose
+from halfmax.tuning.tune import choose_thresholds
 
-Tuning = Callable[[LabelledScores], Array]  # data in, thresholds out
+Tune = Callable[[LabelledScores], Array]  # data in, thresholds out
 
 _FOLDS = 10
 _MOST_REPLICATES = 40  # each is a tuning of its own
@@ -82,31 +83,30 @@ class _Again(NamedTuple):
 def judge(case: Case) -> Judgement:
     """Assess thresholds that are tuned together."""
     case = case.without_idle_rows()
-    most = _MOST_REPLICATES if case.guard is None else _MOST_GUARDED
-    folds, replicates = min(_FOLDS, case.data.n_rows), min(case.n_resamples, most)
+    most = _MOST_REPLICATES if case.goal.guard is None else _MOST_GUARDED
+    folds, replicates = min(_FOLDS, case.data.n_rows), min(case.draws.n_resamples, most)
 
     def tuned(data: LabelledScores) -> Array:
-        how = case.average, case.per_label, case.objective, case.guard
-        return tune.choose_with(data, *how).thresholds
+        return choose_thresholds(data, case.goal).thresholds
 
     ranks = ranks_of_rows(case.data)
     fold = _deal(case, folds)[ranks]
-    with Progress(case.progress, "tuning again", folds + replicates) as told:
+    with Progress(case.draws.progress, "tuning again", folds + replicates) as told:
         without = _tuned_without(case.data, fold, tuned, told)
         again = _retuned(case, replicates, ranks, tuned, told)
     unseen = _Unseen.of(case.data, _predict_apart(case.data, fold, without))
-    objective = Units(unseen.unit, unseen.unit).objective(case.objective)
+    objective = Units(unseen.unit, unseen.unit).objective(case.goal.objective)
     of_label = objective(*unseen.counts)
-    if _adds_hits(case.data, case.average, case.per_label, case.objective.metric):
-        by_hit = _by_hit(case.data, fold, without, case.objective.metric)
+    if case.goal.labels_apart and case.goal.metric.is_share_of_hits:
+        by_hit = _by_hit(case.data, fold, without, case.goal.metric)
         of_label = np.where(case.tuned.support > 0, by_hit, of_label)
-    ends = np.quantile(again.thresholds, case.tails, axis=0, method="inverted_cdf")
+    ends = np.quantile(again.thresholds, case.draws.tails, axis=0, method="inverted_cdf")
     return _with_errors(case, unseen, objective, of_label, ends, again if _is_best(case) else None)
 
 
 def _is_best(case: Case) -> bool:
     """Whether thresholds are the best on the data, so that nothing does better elsewhere."""
-    return case.guard is None and not case.objective.floors
+    return case.goal.guard is None and not case.goal.objective.floors
 
 
 def _less_flattery(case: Case, cross_fitted: Array, again: _Again) -> tuple[Array, Array]:
@@ -143,7 +143,7 @@ def judge_elsewhere(case: Case) -> Judgement:
     limits = case.tuned.thresholds
     one_fold = np.zeros(case.data.n_rows, np.int64)
     unseen = _Unseen.of(case.data, _predict_apart(case.data, one_fold, limits[None]))
-    objective = Units(unseen.unit, unseen.unit).objective(case.objective)
+    objective = Units(unseen.unit, unseen.unit).objective(case.goal.objective)
     ends = np.array([limits, limits])
     return _with_errors(case, unseen, objective, objective(*unseen.counts), ends)
 
@@ -165,34 +165,27 @@ def _with_errors(
     bounded = intervals.is_bounded(of_label, np.array(expected))
     bars = _label_bars(unseen, objective, of_label, bounded).less_sure_by(unsure[:-1])
     whole = intervals.estimate(expected, variance, bounded).less_sure_by(unsure[-1])
-    steady = special.ndtri((np.arange(case.n_resamples) + 0.5) / case.n_resamples)
+    steady = special.ndtri((np.arange(case.draws.n_resamples) + 0.5) / case.draws.n_resamples)
     whole = bars if case.data.is_binary else whole
     return Judgement(expected, whole, steady, of_label, bars, *ends)
 
 
 def _deal(case: Case, folds: int) -> Array:
     """The fold of each row, by its rank."""
-    stream = np.random.SeedSequence(case.seed, spawn_key=(0,))
+    stream = np.random.SeedSequence(case.draws.seed, spawn_key=(0,))
     return np.random.default_rng(stream).permutation(case.data.n_rows) % folds
 
 
-def score_unseen(
-    data: LabelledScores, fold: Array, tuned: Tuning, average: str, metric: Metric
-) -> float:
+def score_unseen(data: LabelledScores, fold: Array, goal: Goal) -> float:
     """What thresholds, one for each label, reach on rows that were not tuned on.
 
     They are tuned without each fold, which counts from 0, and predict it.
     """
-    without = _tuned_without(data, fold, tuned)
-    if _adds_hits(data, average, True, metric):
-        return mean_of_known(_by_hit(data, fold, without, metric))
-    return score(data.truth, _predict_apart(data, fold, without), metric, average, data.weights)
-
-
-def _adds_hits(data: LabelledScores, average: str, per_label: bool, metric: Metric) -> bool:
-    """Whether the whole is the mean of labels whose score is a sum over their hits."""
-    apart = data.is_binary or (average == "macro" and per_label)
-    return apart and metric.is_share_of_hits
+    without = _tuned_without(data, fold, lambda part: choose_thresholds(part, goal).thresholds)
+    if goal.labels_apart and goal.metric.is_share_of_hits:
+        return mean_of_known(_by_hit(data, fold, without, goal.metric))
+    predictions = _predict_apart(data, fold, without)
+    return score(data.truth, predictions, goal.metric, goal.average, data.weights)
 
 
 def _by_hit(data: LabelledScores, fold: Array, thresholds: Array, metric: Metric) -> Array:
@@ -218,13 +211,13 @@ def _whole(
 ) -> tuple[float, float]:
     """The averaged score and its variance over rows."""
     truth, predictions, weights = unseen[:3]
-    if case.average == "samples" and not case.data.is_binary:
-        values = case.objective.metric(
+    if case.goal.average_shown == "samples":
+        values = case.goal.metric(
             *row_counts(truth, predictions), zero_division=objective.zero_division
         )
         return mean_of_known(values, weights), _variance_of_mean(values, weights)
     counts, values = unseen.counts, of_label
-    if case.average == "micro":
+    if case.goal.average == "micro":
         counts = counts.pooled()
         values = np.atleast_1d(objective(*counts))
     slopes = intervals.influence(objective, counts)
@@ -259,7 +252,7 @@ def _label_bars(
 
 
 def _tuned_without(
-    data: LabelledScores, fold: Array, tuned: Tuning, told: Progress | None = None
+    data: LabelledScores, fold: Array, tuned: Tune, told: Progress | None = None
 ) -> Array:
     """Thresholds of folds x labels, tuned on the rows of the other folds."""
 
@@ -289,17 +282,17 @@ def _predict_apart(data: LabelledScores, fold: Array, thresholds: Array) -> Any:
     return sparse.csr_array(sparse.vstack(parts, format="csr")[order])
 
 
-def _retuned(case: Case, replicates: int, ranks: Array, tuned: Tuning, told: Progress) -> _Again:
+def _retuned(case: Case, replicates: int, ranks: Array, tuned: Tune, told: Progress) -> _Again:
     """Thresholds tuned on rows drawn again, so many times."""
     data = case.data
     here = _predictions(data, case.tuned.thresholds)
 
     def tuned_again(number: int) -> tuple[Array, Array]:
-        stream = np.random.SeedSequence(case.seed, spawn_key=(1, number))
+        stream = np.random.SeedSequence(case.draws.seed, spawn_key=(1, number))
         times = np.random.default_rng(stream).poisson(1.0, data.n_rows)[ranks]
         if not times.any():
             return np.full(data.n_labels, np.inf), np.zeros(data.n_labels + 1)
-        thresholds = tuned(_drawn(data, times, as_rows=case.guard is not None))
+        thresholds = tuned(_drawn(data, times, as_rows=case.goal.guard is not None))
         if not _is_best(case):
             return thresholds, np.zeros(data.n_labels + 1)
         there = _predictions(data, thresholds)
@@ -329,14 +322,14 @@ def _reached(case: Case, predictions: Any, weights: Array | None) -> Array:
     truth = case.data.truth
     if case.data.is_binary:
         truth = sparse.csr_array(truth[:, None])
-    metric, zero_division = case.objective.metric, case.objective.zero_division
+    metric, zero_division = case.goal.metric, case.goal.objective.zero_division
     counts = label_counts(truth, predictions, weights)
     labels = metric(*counts, zero_division=zero_division)
     whole = mean_of_known(labels)
-    if case.average == "micro":
+    if case.goal.average == "micro":
         tp, fp, fn, tn = (part.sum() for part in counts)
         whole = float(metric(tp, fp, fn, tn, zero_division))
-    elif case.average == "samples" and not case.data.is_binary:
+    elif case.goal.average_shown == "samples":
         rows = metric(*row_counts(truth, predictions), zero_division=zero_division)
         whole = mean_of_known(rows, weights)
     return np.append(labels, whole)

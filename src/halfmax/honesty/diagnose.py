@@ -5,18 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core import checks, labelled
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.labelled import LabelledScores, read_labelled
 from halfmax._core.progress import Wanted
-from halfmax._core.types import Array
-from halfmax.honesty.assess import How, check_how, tune_and_assess
+from halfmax._core.types import Array, Floats
+from halfmax.honesty.assess import tune_and_assess
 from halfmax.honesty.assessment import Assessment
+from halfmax.honesty.case import Draws
 from halfmax.honesty.diagnosis import FINDINGS, Diagnosis
 from halfmax.metrics.flooding import floods
-from halfmax.metrics.metric import Metric, find_metric
-from halfmax.metrics.objective import Objective
+from halfmax.metrics.goal import Goal
+from halfmax.metrics.metric import Metric
 from halfmax.staircase.signal import uninformative
-from halfmax.tuning.exact.choose import count_at
+from halfmax.staircase.staircase import Staircase
+from halfmax.tuning.exact.choose import count_at_each
+from halfmax.tuning.found import Tuning
 
 _UNSTABLE_TIMES = 3.0
 
@@ -71,37 +73,36 @@ def diagnose(
     >>> d.labels_with("too few positives")
     ['platypus']
     """
-    how = check_how(n_resamples, level, seed, progress)
-    objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
-    return diagnose_checked(labelled.read_labelled(y_true, y_score, None, labels), objective, how)
+    goal = Goal.ask(metric, zero_division=zero_division)
+    draws = Draws.ask(n_resamples, level, seed, progress)
+    return diagnose_checked(read_labelled(y_true, y_score, None, labels), goal, draws)
 
 
-def diagnose_checked(data: LabelledScores, objective: Objective, how: How) -> Diagnosis:
-    """Diagnose data that have passed the gate."""
-    assessed = tune_and_assess(data, "macro", True, objective, None, how)
-    return diagnose_assessed(data, objective, assessed)
-
-
-def diagnose_assessed(
-    data: LabelledScores, objective: Objective, assessed: Assessment
+def diagnose_checked(
+    data: LabelledScores, goal: Goal, draws: Draws, stairs: Staircase | None = None
 ) -> Diagnosis:
-    """The same where the labels, each tuned for itself, have been assessed already."""
-    tuned = assessed.thresholds
+    """Diagnose data that have passed the gate; `stairs` is their staircase, if it is known."""
+    assessed = tune_and_assess(data, goal.settle(data.is_binary), draws, stairs)
+    assert assessed.thresholds._tuning is not None
+    return diagnose_assessed(assessed.thresholds._tuning, assessed)
+
+
+def diagnose_assessed(tuning: Tuning, assessed: Assessment) -> Diagnosis:
+    """Diagnose labels, each tuned for itself in this way, that have been assessed."""
+    data, objective, tuned = tuning.load(), tuning.goal.objective, assessed.thresholds
     size, total = len(tuned.thresholds), data.n_rows
     low, high = (np.broadcast_to(end, size) for end in assessed.threshold_interval)
-    most, fewest = (count_at(data, end).counts.predicted for end in (low, high))
     known = (tuned.support > 0) & (tuned.label_scores > 0)
     half_max = np.where(known, objective.metric.plug_in(tuned.label_scores), np.nan)
     lowest = objective.metric.plug_in(assessed.label_score_intervals[0])
     probabilities = data.may_be_probabilities
+    most, fewest, *cut = _predicted_at(data, low, high, lowest, half_max)
     found = {
-        "uninformative": uninformative(data),
+        "uninformative": uninformative(tuning.stairs),
         "flooding": floods(tuned.predicted, tuned.support, total),
         "too few positives": tuned.support.astype(np.float64) ** 2 < total,
         "unstable threshold": most > _UNSTABLE_TIMES * np.maximum(fewest, 1),
-        "miscalibrated": probabilities
-        & (half_max > 0)
-        & _elsewhere(data, (lowest, half_max), (fewest, most)),
+        "miscalibrated": probabilities & (half_max > 0) & _elsewhere(cut, fewest, most),
     }
     lost = np.nan_to_num(tuned.label_scores - assessed.label_expected_scores)
     order = np.lexsort((-lost, np.where(found["flooding"], -tuned.predicted, 0)))
@@ -127,12 +128,15 @@ def diagnose_assessed(
     )
 
 
-def _elsewhere(data: LabelledScores, cuts: tuple[Array, Array], rows: tuple[Array, Array]) -> Array:
-    """True where all cuts from the first to the second predict more rows than these, or fewer.
+def _predicted_at(data: LabelledScores, *thresholds: Floats) -> list[Array]:
+    """How many rows each label is predicted for, at each of its thresholds."""
+    return [found.counts.predicted for found in count_at_each(data, thresholds)]
+
+
+def _elsewhere(cuts: list[Array], fewest: Array, most: Array) -> Array:
+    """True where both cuts, and so all between them, predict more rows than these, or fewer.
 
     Rows are compared, not thresholds: between two scores all thresholds are one.
     """
-    fewest, most = rows
-    ends = [count_at(data, cut).counts.predicted for cut in cuts]
-    missed: Array = (np.minimum(*ends) > most) | (np.maximum(*ends) < fewest)
+    missed: Array = (np.minimum(*cuts) > most) | (np.maximum(*cuts) < fewest)
     return missed

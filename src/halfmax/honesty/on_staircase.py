@@ -14,7 +14,6 @@ import numpy as np
 from scipy import sparse, special
 
 from halfmax._core import predict
-from halfmax._core.labelled import LabelledScores
 from halfmax._core.types import Array
 from halfmax.honesty import intervals
 from halfmax.honesty.case import Case, Judgement
@@ -22,7 +21,7 @@ from halfmax.honesty.redraw import Redrawn, redraw
 from halfmax.honesty.weighted_rows import Units
 from halfmax.metrics.average import mean_of_known
 from halfmax.metrics.counts import Counts
-from halfmax.metrics.goal import Guard
+from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.score import label_counts
@@ -48,11 +47,13 @@ class _Counted(NamedTuple):
     @classmethod
     def of(cls, case: Case) -> "_Counted":
         units = Units.of(case.data)
-        stairs = units.stairs(case.stairs or Staircase.of_checked(case.data))
+        stairs = Staircase.of_checked(case.data) if case.stairs is None else case.stairs
+        stairs = units.stairs(stairs)
         counts: Counts = case.counts
         if case.data.weights is not None:
             counts = units.rows(*choose.count_at(case.data, case.tuned.thresholds).counts)
-        objective, uneven = units.objective(case.objective), units.uneven(case.data, stairs.grid)
+        objective = units.objective(case.goal.objective)
+        uneven = units.uneven(case.data, stairs.grid)
         return cls(case, units, stairs, counts, objective, uneven)
 
     @property
@@ -93,26 +94,20 @@ class _Counted(NamedTuple):
         return intervals.uneven(self.objective, self.counts, squares)
 
 
-def can_judge(
-    data: LabelledScores,
-    average: str,
-    per_label: bool,
-    objective: Objective,
-    guard: Guard | None,
-) -> bool:
+def can_judge(goal: Goal) -> bool:
     """Whether labels choose apart, also in pooled counts, where one cut is common to all.
 
     Guards and floors choose by more than the counts of a label's steps.
     """
-    if guard is not None or objective.floors:
+    if goal.guard is not None or goal.objective.floors:
         return False
-    if data.is_binary:
+    if goal.labels_apart:
         return True
-    if not per_label or average == "samples":
-        return False
-    metric = objective.metric
-    return average == "macro" or (
-        isinstance(metric, LinearFractional)
+    metric = goal.metric
+    return (
+        goal.average == "micro"
+        and goal.per_label
+        and isinstance(metric, LinearFractional)
         and any(weight for part in metric.parts for weight in part[2:])
     )
 
@@ -121,7 +116,7 @@ def judge(case: Case) -> Judgement:
     """Assess thresholds of labels that are tuned apart."""
     case = case.without_idle_rows()
     counted = _Counted.of(case)
-    if case.average == "micro" and not case.data.is_binary:
+    if case.goal.average_shown == "micro":
         return _judge_pooled(counted)
     stairs, objective, tuned = counted.stairs, counted.objective, case.tuned.label_scores
     found = redraw(case, stairs, objective)
@@ -223,7 +218,7 @@ def _kept(stairs: Staircase, chosen: Array, counts: Array) -> Array:
 
 def _pooled_worth(case: Case) -> tuple[Worth, float]:
     """What a label's step is worth beside the pooled score, and a hit of it; nobody is worth 0."""
-    metric = micro.require_ratio(case.objective.metric)
+    metric = micro.require_ratio(case.goal.objective.metric)
     tp, predicted, positives, total = (part.sum().item() for part in case.counts)
     if micro.pooled_parts((tp, predicted, positives, total), metric)[1] < 0:
         metric = metric.negated()
@@ -269,5 +264,5 @@ def _deviations(counted: _Counted, replicates: Array, bounded: bool) -> Array:
         away = special.logit(drawn) - special.logit(on_data) if bounded else drawn - on_data
         if away.std() > 0:
             return np.asarray((away - away.mean()) / away.std())
-    size = counted.case.n_resamples
+    size = counted.case.draws.n_resamples
     return np.asarray(special.ndtri((np.arange(size) + 0.5) / size))

@@ -38,14 +38,14 @@ def redraw(case: Case, stairs: Staircase, worth_of: Worth) -> Redrawn:
     low, high = np.full((2, stairs.n_labels), NOBODY)
     optimism = np.zeros(stairs.n_labels)
     pair = np.empty((2, 0))
-    done = len(labels) * case.n_resamples
-    with Progress(case.progress, "drawing the rows again", max(done, 1)) as told:
+    done = len(labels) * case.draws.n_resamples
+    with Progress(case.draws.progress, "drawing the rows again", max(done, 1)) as told:
         for group, drawn in _drawn(case, stairs, worth_of, labels, told):
             there = drawn.step != NOBODY
             own = np.where(there, on_data[first[group] + drawn.step], nobody[group])
             gain = np.where(np.isfinite(drawn.worth), drawn.worth - own, 0.0)
             optimism[group] = gain.mean(axis=0)
-            ends = np.quantile(drawn.step, case.tails, axis=0, method="inverted_cdf")
+            ends = np.quantile(drawn.step, case.draws.tails, axis=0, method="inverted_cdf")
             high[group], low[group] = ends
             if case.data.is_binary:
                 pair = np.array([drawn.worth[:, 0], own[:, 0]])
@@ -60,11 +60,11 @@ def _drawn(
     blocks = np.cumsum(np.minimum(np.diff(stairs.grid.offsets)[labels], FIRST_BLOCKS))
     full = np.arange(_BLOCKS_AT_ONCE, blocks[-1] if len(blocks) else 0, _BLOCKS_AT_ONCE)
     groups = [g for g in np.split(labels, np.searchsorted(blocks, full)) if len(g)]
-    runs = spans(case.n_resamples, _RUNS_AT_ONCE)
+    runs = spans(case.draws.n_resamples, _RUNS_AT_ONCE)
 
     def draw(work: tuple[int, slice]) -> Replicates:
         place, span = work
-        stream = np.random.SeedSequence(case.seed, spawn_key=(place, span.start))
+        stream = np.random.SeedSequence(case.draws.seed, spawn_key=(place, span.start))
         steps = Steps.of(stairs, groups[place])
         rng = np.random.default_rng(stream)
         return resample(steps, worth_of, span.stop - span.start, rng)

@@ -1,9 +1,19 @@
-"""What is asked of a tuning, checked once."""
+"""The question that is asked: what to maximise, how to average it, and what restricts the choice.
+
+Every option of `tune` and its relatives is checked here, and what has no meaning or could not be
+solved exactly is refused here, in one place.
+"""
 
 import re
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from halfmax._core.checks import check_share, check_zero_division
+from halfmax.metrics.average import check_average
+from halfmax.metrics.metric import Metric, find_metric
+from halfmax.metrics.objective import Objective
 
 _GUARDS = ("fbr", "smooth", "calibrated", "never", "auto")
 _FBR = re.compile(r"fbr:(\d*\.?\d+|\d+\.)", re.ASCII)
@@ -34,3 +44,119 @@ def check_guard(guard: Any) -> Guard | None:
         "guard must be None, 'auto' (recommended), 'calibrated', 'smooth', 'never', 'fbr' or "
         f"'fbr:<F from 0 to 1>' such as 'fbr:0.2'; got {guard!r:.60}"
     )
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is asked of a tuning.
+
+    `ask` checks the options that say something by themselves; `settle` then refuses what has no
+    meaning for one classifier or for many labels.
+    """
+
+    objective: Objective  # metric, value of 0/0, floors
+    average: str = "macro"
+    per_label: bool = True  # a threshold for each label, or one for all
+    guard: Guard | None = None
+    one_classifier: bool = False
+
+    @classmethod
+    def ask(
+        cls,
+        metric: str | Metric = "f1",
+        average: str = "macro",
+        per_label: bool = True,
+        guard: str | None = None,
+        zero_division: float = 0.0,
+        *,
+        min_precision: float | None = None,
+        min_recall: float | None = None,
+    ) -> "Goal":
+        """Check the options of a public function."""
+        if not isinstance(per_label, (bool, np.bool_)):
+            raise TypeError(f"per_label must be True or False; got {per_label!r}")
+        checked = check_guard(guard)
+        objective = Objective(
+            find_metric(metric),
+            check_zero_division(zero_division),
+            check_share("min_precision", min_precision),
+            check_share("min_recall", min_recall),
+        )
+        return cls(objective, average, bool(per_label), checked)
+
+    def settle(self, one_classifier: bool) -> "Goal":
+        """The goal for one classifier or for many labels, or an error that says what to change."""
+        average = check_average(self.average, one_classifier)
+        goal = replace(self, average=average, one_classifier=one_classifier)
+        goal._refuse_what_no_search_can_find()
+        goal._refuse_what_no_guard_can_keep()
+        return goal
+
+    @property
+    def metric(self) -> Metric:
+        return self.objective.metric
+
+    @property
+    def labels_apart(self) -> bool:
+        """Whether each label is tuned for itself, so that its own counts decide."""
+        return self.one_classifier or (self.average == "macro" and self.per_label)
+
+    @property
+    def one_threshold(self) -> bool:
+        """Whether the answer is a single threshold."""
+        return self.one_classifier or not self.per_label
+
+    @property
+    def average_shown(self) -> str:
+        """The average as results name it: one classifier has nothing to average."""
+        return "binary" if self.one_classifier else self.average
+
+    @property
+    def for_labels_apart(self) -> "Goal":
+        """The same metric for each label by itself, without floors and guard."""
+        return Goal(self.objective.without_floors, one_classifier=self.one_classifier)
+
+    def _refuse_what_no_search_can_find(self) -> None:
+        if self.one_classifier or self.average == "micro":
+            return
+        leaves_out = np.isnan(self.objective.zero_division)
+        if self.labels_apart:
+            if leaves_out and np.isnan(self.objective(0, 0, 1, 2)):
+                raise ValueError(
+                    "zero_division=nan leaves labels out of the mean, and with metric "
+                    f"{self.metric.name!r} a threshold decides which: labels cannot be tuned one "
+                    "at a time; use per_label=False or a number from 0 to 1"
+                )
+            return
+        if self.objective.floors:
+            raise ValueError(
+                "min_precision and min_recall are floors for each label (average='macro' with "
+                "per_label=True) or for pooled counts (average='micro'); they have no meaning for "
+                f"average={self.average!r} with per_label={self.per_label}"
+            )
+        if self.average == "samples" and self.per_label and leaves_out:
+            raise ValueError(
+                "zero_division=nan leaves rows out of the mean, so labels cannot be moved one at a "
+                "time; use per_label=False or a number from 0 to 1"
+            )
+
+    def _refuse_what_no_guard_can_keep(self) -> None:
+        if self.guard is None:
+            return
+        if self.objective.floors:
+            raise ValueError(
+                "min_precision and min_recall are kept on the data given, which a guard looks "
+                "past: use guard=None with them"
+            )
+        if self.one_classifier:
+            return
+        if not self.per_label:
+            raise ValueError(
+                f"guard={self.guard.name!r} needs per_label=True: one threshold for all labels has "
+                "next to nothing to overfit; use guard=None with it"
+            )
+        if self.guard.name == "fbr" and self.average != "macro":
+            raise ValueError(
+                f"guard='fbr' is a rule for average='macro'; got average={self.average!r}: use "
+                "'auto'"
+            )

@@ -47,6 +47,11 @@ class Objective:
             values = np.where(reached >= floor - _SLACK, values, -np.inf)
         return values
 
+    @property
+    def without_floors(self) -> "Objective":
+        """The metric alone: floors restrict the choice, and say nothing of what is reached."""
+        return Objective(self.metric, self.zero_division)
+
     def spare(self, *counts: npt.ArrayLike) -> Floats:
         """0 where the same counts keep the floors, else below 0 by as much as they miss them."""
         parts = confusion(*counts)

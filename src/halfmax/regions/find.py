@@ -9,14 +9,13 @@ at least a cut that depends on the best F alone: for F1 the Jaccard index reache
 repeating this is Newton's method for the best F, which rises to it in a few steps.
 """
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from halfmax._core.checks import check_share_inside
-from halfmax._core.errors import HalfmaxWarning
+from halfmax._core.errors import warn
 from halfmax._core.result import Table
 from halfmax._core.types import Floats
 from halfmax.metrics.counts import confusion
@@ -242,11 +241,9 @@ def _of_atoms(p1: Atoms, p0: Atoms) -> _Steps:
     held = [np.concatenate([[p.below(first)], p.at(values), [p.above(last)]]) for p in (p1, p0)]
     together = max(float(part[place]) for part in held for place in (0, -1))
     if together > _WORTH_A_WORD:
-        warnings.warn(
+        warn(
             f"values outside of {first:,.0f} to {last:,.0f} hold {together:.2g} of a class and are "
-            "too many to list: they are decided together",
-            HalfmaxWarning,
-            stacklevel=3,
+            "too many to list: they are decided together"
         )
     return _Steps(low, high, *held)
 

@@ -18,7 +18,7 @@ _BINS = 40
 
 def charts_of(content: Content) -> dict[str, Any]:
     """The pictures by the id of their place on the page."""
-    whole, metric = _whole(content), metric_name(content.given.thresholds.metric)
+    whole, metric = _whole(content), metric_name(content.subject.thresholds.metric)
     found = {
         "curve": curve(whole, "linear", metric),
         "curve-log": curve(whole, "log", metric),
@@ -29,7 +29,7 @@ def charts_of(content: Content) -> dict[str, Any]:
             found["health"] = health(content)
         if np.isfinite(content.half_max).any():
             found["half-max"] = half_max()
-        if content.assessment is not None and content.given.tuned_here:
+        if content.assessment is not None and content.subject.tuned_here:
             found["honest"] = honest(whole)
     if content.assessment is not None and np.isfinite(content.assessment.resampled_scores).any():
         found["resampled"] = resampled(content)
@@ -181,7 +181,7 @@ def resampled(content: Content) -> Any:
         ]
     )
     lines = {"expected on new data": content.assessment.expected_score}
-    if content.given.tuned_here:
+    if content.subject.tuned_here:
         lines["on the data tuned on"] = content.score
     rules = _values(
         [{"low": value, "name": name} for name, value in lines.items() if np.isfinite(value)]

@@ -7,40 +7,49 @@ import numpy as np
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.progress import Progress
 from halfmax._core.types import Floats
-from halfmax.expected.decision import Decision
-from halfmax.honesty.assess import How
+from halfmax.honesty.assess import assess_tuned
 from halfmax.honesty.assessment import Assessment
+from halfmax.honesty.case import Case, Draws
+from halfmax.honesty.cross_fit import judge_elsewhere
+from halfmax.honesty.diagnose import diagnose_assessed, diagnose_checked
 from halfmax.honesty.diagnosis import FINDINGS, Diagnosis
 from halfmax.honesty.intervals import is_bounded
 from halfmax.metrics.average import AVERAGES
+from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
-from halfmax.report import honesty
 from halfmax.report.parts.examples import Example, some_rows
 from halfmax.report.parts.pooled import Pooled, pool
-from halfmax.report.parts.rules import MANY, Rule, find_rules
+from halfmax.report.parts.rules import MANY, Rule, find_rules, judge_rules
 from halfmax.report.parts.steps import Steps, count_steps
 from halfmax.staircase.staircase import Staircase
-from halfmax.tuning.exact.choose import choose, choose_on
-from halfmax.tuning.found import Origin
-from halfmax.tuning.thresholds import Thresholds
+from halfmax.tuning.exact.choose import best_thresholds, choose_on
+from halfmax.tuning.found import Tuning
+from halfmax.tuning.thresholds import ReportRequest, Thresholds
+from halfmax.tuning.tune import choose_thresholds
 
 
-class Given(NamedTuple):
-    """What a report is asked to tell of; False means that it shall do without."""
+class Subject(NamedTuple):
+    """What a report is about: the data, how they were tuned, and whether it was on these data."""
 
-    thresholds: Thresholds
+    request: ReportRequest
     data: LabelledScores
-    origin: Origin
+    tuning: Tuning  # of these data
     tuned_here: bool
-    assessment: Assessment | bool | None = None
-    diagnosis: Diagnosis | bool | None = None
-    decision: Decision | None = None
+    remembered: bool = False  # whether the thresholds themselves know how they were tuned
+
+    @property
+    def thresholds(self) -> Thresholds:
+        return self.request.thresholds
+
+    @property
+    def goal(self) -> Goal:
+        return self.tuning.goal
 
 
 class Content(NamedTuple):
     """What was found: of the whole, of each label, and at each threshold that can be tried."""
 
-    given: Given
+    subject: Subject
     names: list[str]
     rules: list[Rule]  # the thresholds themselves first, then the usual cut
     steps: Steps
@@ -63,13 +72,12 @@ class Content(NamedTuple):
     @property
     def score(self) -> float:
         """What the thresholds reach on these data."""
-        return self.tuned.scores[self.given.thresholds.average]
+        return self.tuned.scores[self.subject.thresholds.average]
 
     @property
     def objective(self) -> Objective:
         """What is scored; floors restricted the choice only."""
-        asked = self.given.origin.objective
-        return Objective(asked.metric, asked.zero_division)
+        return self.subject.goal.objective.without_floors
 
     @property
     def label_scores(self) -> Floats:
@@ -89,78 +97,90 @@ class Content(NamedTuple):
 _STAGES = 5
 
 
-def gather(given: Given, how: How) -> Content:
+def gather(subject: Subject, draws: Draws) -> Content:
     """Do all the counting that a report needs."""
-    data, tuned, origin = given.data, given.thresholds, given.origin
-    plain = Objective(origin.objective.metric, origin.objective.zero_division)
-    assessment = _assessment(given, how)
-    diagnosis = _diagnosis(given, assessment, how)
-    with Progress(how["progress"], "report: counting", _STAGES) as told:
-        stairs = Staircase.of_checked(data)
-        rules = find_rules(data, tuned, plain, origin.guard)
-        told.advance(2)
-        steps = count_steps(data, stairs, {rule.key: rule.choice.thresholds for rule in rules})
+    data, tuning = subject.data, subject.tuning
+    plain = tuning.goal.objective.without_floors
+    assessment = _assessment(subject, draws)
+    diagnosis = _diagnosis(subject, assessment, draws)
+    with Progress(draws.progress, "report: counting", _STAGES) as told:
+        found = find_rules(subject.thresholds, tuning)
         told.advance(1)
+        steps = count_steps(data, tuning.stairs, found.limits)
+        rules = judge_rules(found, data, steps.stairs, plain)
+        told.advance(2)
         shared = {} if data.is_binary else _best_shared(data, plain)
         marked = [rules[1].choice.thresholds[0], *shared.values()]
         pooled = None if data.is_binary else pool(data, plain, marked)
         told.advance(2)
     return Content(
-        given,
-        names=_names(given),
+        subject,
+        names=_names(subject),
         rules=rules,
         steps=steps,
         pooled=pooled,
         best_shared=shared,
-        half_max=_half_max(data, plain, stairs),
-        findings=_findings(given, rules[0], diagnosis),
+        half_max=_half_max(data, plain, tuning.stairs),
+        findings=_findings(subject, rules[0], diagnosis),
         assessment=assessment,
         diagnosis=diagnosis,
         examples=[] if data.is_binary else some_rows(data, rules),
     )
 
 
-def _assessment(given: Given, how: How) -> Assessment | None:
-    if given.assessment is False:
+def _assessment(subject: Subject, draws: Draws) -> Assessment | None:
+    given, tuned = subject.request.assessment, subject.thresholds
+    if given is False:
         return None
-    if isinstance(given.assessment, Assessment):
-        return given.assessment
-    what = given.data, given.thresholds, given.origin
-    if not given.tuned_here:
-        return honesty.measure(*what, how)
-    known = given.thresholds._origin is given.origin or honesty.is_remembered(*what)
-    return honesty.assess(*what, how) if known else None
+    if isinstance(given, Assessment):
+        return given
+    if not subject.tuned_here:
+        case = Case(subject.data, subject.goal, tuned, draws)
+        return Assessment.of(case, judge_elsewhere(case))
+    if subject.remembered or _is_chosen_again(subject):
+        return assess_tuned(tuned, subject.tuning, draws)
+    return None
 
 
-def _diagnosis(given: Given, assessment: Assessment | None, how: How) -> Diagnosis | None:
-    if given.diagnosis is False:
+def _is_chosen_again(subject: Subject) -> bool:
+    """Whether tuning again gives these thresholds: a file knows nothing of floors."""
+    chosen = choose_thresholds(subject.data, subject.goal, subject.tuning.stairs).thresholds
+    return np.array_equal(chosen, subject.thresholds.thresholds)
+
+
+def _diagnosis(subject: Subject, assessed: Assessment | None, draws: Draws) -> Diagnosis | None:
+    """What is wrong with each label, tuned for itself; not known of rows with weights."""
+    given, goal = subject.request.diagnosis, subject.goal
+    if given is False:
         return None
-    if isinstance(given.diagnosis, Diagnosis):
-        return given.diagnosis
-    alike = assessment if given.tuned_here else None
-    return honesty.diagnose(given.data, given.origin, alike, how)
+    if isinstance(given, Diagnosis):
+        return given
+    if subject.data.weights is not None:
+        return None
+    plain = goal.labels_apart and goal.guard is None and not goal.objective.floors
+    if assessed is not None and subject.tuned_here and plain:
+        return diagnose_assessed(subject.tuning, assessed)
+    return diagnose_checked(subject.data, goal.for_labels_apart, draws, subject.tuning.stairs)
 
 
 def _best_shared(data: LabelledScores, objective: Objective) -> dict[str, float]:
     """The best threshold for all labels, by average; of very many scores for pooled counts only."""
     averages = AVERAGES if data.scores.size <= MANY else ("micro",)
-    return {
-        average: float(choose(data, average, False, objective).thresholds[0])
-        for average in averages
-    }
+    goals = {average: Goal(objective, average, per_label=False) for average in averages}
+    return {average: float(best_thresholds(data, goal)[0]) for average, goal in goals.items()}
 
 
-def names_of(given: Given) -> list[Any]:
+def names_of(subject: Subject) -> list[Any]:
     """What the labels may be called: as in the data, by the thresholds, or by their places."""
-    known = given.data.labels, given.thresholds.labels, range(given.data.n_labels)
+    known = subject.data.labels, subject.thresholds.labels, range(subject.data.n_labels)
     return [names for names in known if names is not None]
 
 
-def _names(given: Given) -> list[str]:
+def _names(subject: Subject) -> list[str]:
     """Names to show; where two look the same, as 1 and "1" do, they are spelled as in Python."""
-    if given.data.is_binary:
+    if subject.data.is_binary:
         return ["classifier"]
-    labels = names_of(given)[0]
+    labels = names_of(subject)[0]
     names = [str(label) for label in labels]
     if len(set(names)) < len(names):
         names = [repr(label) for label in labels]
@@ -174,13 +194,13 @@ def _half_max(data: LabelledScores, objective: Objective, stairs: Staircase) -> 
     return np.where(known, objective.metric.plug_in(best), np.nan)
 
 
-def _findings(given: Given, rule: Rule, diagnosis: Diagnosis | None) -> list[tuple[str, ...]]:
+def _findings(subject: Subject, rule: Rule, diagnosis: Diagnosis | None) -> list[tuple[str, ...]]:
     """Of each label what its scores are diagnosed with; whether it floods, at these thresholds."""
     flooding = rule.choice.counts.floods().tolist()
     found: list[tuple[str, ...]] = [()] * len(flooding)
     if diagnosis is not None:
         known = dict(zip(diagnosis.labels, diagnosis.findings, strict=True))
-        names = next(names for names in names_of(given) if set(names) == set(known))
+        names = next(names for names in names_of(subject) if set(names) == set(known))
         found = [known[name] for name in names]
     return [
         tuple(name for name in FINDINGS if (flood if name == "flooding" else name in names))

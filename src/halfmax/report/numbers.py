@@ -22,11 +22,11 @@ _DIGITS = 6  # of what is only looked at; counts and thresholds are exact
 
 def numbers_of(content: Content) -> dict[str, Any]:
     """All numbers: of the labels, of each step, of the rules and of all labels pooled."""
-    given, stairs = content.given, content.steps.stairs
-    objective = given.origin.objective
+    subject, stairs = content.subject, content.steps.stairs
+    objective = subject.goal.objective
     return {
         "metric": _metric(objective),
-        "average": given.thresholds.average,
+        "average": subject.thresholds.average,
         "averages": INSTEAD,
         "total": _exact(stairs.total[:1])[0],
         "names": content.names,
@@ -81,7 +81,7 @@ def _labels(content: Content) -> dict[str, Any]:
     low = high = expected = np.full(size, np.nan)
     if assessed is not None:
         expected = assessed.label_expected_scores
-        if content.given.tuned_here:
+        if content.subject.tuned_here:
             low, high = (np.broadcast_to(end, size) for end in assessed.threshold_interval)
     found = {name: 1 << place for place, name in enumerate(FINDINGS)}
     return {
@@ -99,7 +99,7 @@ def _labels(content: Content) -> dict[str, Any]:
 
 
 def _needs_scores(content: Content) -> bool:
-    return _parts(content.given.origin.objective.metric) is None
+    return _parts(content.subject.goal.objective.metric) is None
 
 
 def _scores_if_needed(content: Content) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def _pooled(content: Content) -> dict[str, Any] | None:
 
 def _decision(content: Content) -> dict[str, Any] | None:
     """The first rows of the table of a decision."""
-    decision = content.given.decision
+    decision = content.subject.request.decision
     if decision is None:
         return None
     table = _columns_of(decision._plain_table())

@@ -66,20 +66,20 @@ def _said(
     content: Content, title: str, charts: dict[str, Any], shown: list[int] | None
 ) -> dict[str, Any]:
     """All words and numbers outside of scripts."""
-    given, counts = content.given, Counter(chain.from_iterable(content.findings))
+    subject, counts = content.subject, Counter(chain.from_iterable(content.findings))
     pictures = [(key, *text) for key, text in _PICTURES.items() if key in charts]
     return {
         "title": title,
         "headline": sentences.headline(content),
-        "metric": metric_name(given.thresholds.metric),
-        "binary": given.data.is_binary,
-        "tuned_here": given.tuned_here,
+        "metric": metric_name(subject.thresholds.metric),
+        "binary": subject.data.is_binary,
+        "tuned_here": subject.tuned_here,
         "names": content.names,
         "score": content.score,
         "assessment": content.assessment,
         "why_not_assessed": sentences.why_not_assessed(content),
         "usual_cut": float(content.usual.choice.thresholds[0]),
-        "usual_score": content.usual.scores[given.thresholds.average],
+        "usual_score": content.usual.scores[subject.thresholds.average],
         "difference": sentences.difference(content),
         "facts": sentences.facts(content),
         "advice": sentences.advice(content),
@@ -98,13 +98,13 @@ def _said(
 
 def _sections(content: Content, drawn: bool) -> list[tuple[str, str]]:
     found = [("summary", "Summary"), ("explorer", "Explorer")]
-    if not content.given.data.is_binary:
+    if not content.subject.data.is_binary:
         found.append(("labels", "Labels"))
     if drawn:
         found.append(("health", "Health"))
     if content.assessment is not None:
         found.append(("new-data", "New data"))
-    if content.given.decision is not None:
+    if content.subject.request.decision is not None:
         found.append(("decision", "Decision"))
     return found
 
@@ -154,7 +154,7 @@ def _cell(content: Content, places: list[int], truth: list[int]) -> dict[str, An
 
 
 def _decision(content: Content) -> dict[str, Any] | None:
-    decision = content.given.decision
+    decision = content.subject.request.decision
     if decision is None:
         return None
     size = len(decision.thresholds)

@@ -31,14 +31,14 @@ def average_name(average: str) -> str:
 
 def headline(content: Content) -> str:
     """The score that was maximised, in words."""
-    tuned = content.given.thresholds
+    tuned = content.subject.thresholds
     return f"{average_name(tuned.average)}{metric_name(tuned.metric)}"
 
 
 def facts(content: Content) -> list[tuple[str, str]]:
     """What the data are and what was asked."""
-    given, tuned = content.given, content.given.thresholds
-    data, positives = given.data, content.tuned.choice.counts.positives
+    subject, tuned = content.subject, content.subject.thresholds
+    data, positives = subject.data, content.tuned.choice.counts.positives
     weighed = "" if data.weights is None else f", weighing {data.total:,.6g}"
     found = [("Rows", f"{data.n_rows:,}{weighed}")]
     if not data.is_binary:
@@ -55,16 +55,16 @@ def facts(content: Content) -> list[tuple[str, str]]:
         ("Thresholds", _kind_of_thresholds(content)),
         ("Guard", tuned.guard or "none"),
     ]
-    floors = [f"{part.name} {floor:g}" for part, floor in given.origin.objective.floors]
+    floors = [f"{part.name} {floor:g}" for part, floor in subject.goal.objective.floors]
     if floors:
         found.append(("At least", " and ".join(floors)))
-    if not given.tuned_here:
+    if not subject.tuned_here:
         found.append(("Tuned on", f"other rows, where they reached {tuned.score:.4f}"))
     return found
 
 
 def _kind_of_thresholds(content: Content) -> str:
-    tuned = content.given.thresholds
+    tuned = content.subject.thresholds
     if tuned.average == "binary" or tuned.shared:
         return f"one, {tuned.threshold:.6g}" if tuned.threshold < float("inf") else "one: nobody"
     return "one for each label"
@@ -73,7 +73,7 @@ def _kind_of_thresholds(content: Content) -> str:
 def advice(content: Content) -> list[Advice]:
     """The most harmful first: scores that will not hold, then labels by their findings."""
     found = [*_of_optimism(content), *_of_findings(content)]
-    if not content.given.data.may_be_probabilities:
+    if not content.subject.data.may_be_probabilities:
         found.append(
             Advice(
                 "",
@@ -91,8 +91,8 @@ def _of_optimism(content: Content) -> list[Advice]:
     assessed, score = content.assessment, content.score
     if assessed is None or not score > 0:
         return []
-    if not content.given.tuned_here:
-        score = content.given.thresholds.score
+    if not content.subject.tuned_here:
+        score = content.subject.thresholds.score
     lost = score - assessed.expected_score
     if not lost > _TOO_MUCH * score:
         return []
@@ -111,10 +111,10 @@ def _of_optimism(content: Content) -> list[Advice]:
 
 def _guard_remedy(content: Content) -> str:
     """What a guard would do, if there is not one at work."""
-    tuned = content.given.thresholds
+    tuned = content.subject.thresholds
     if tuned.guard == "auto":
         return "guard='auto' is at work already; only more labelled rows would help."
-    if content.given.origin.objective.floors:
+    if content.subject.goal.objective.floors:
         return "Label more rows; a guard would look past the floors of precision and recall."
     if tuned.shared and tuned.average != "binary":
         return "Tune one threshold for each label with guard='auto', which floods no label."
@@ -156,7 +156,7 @@ def _of_findings(content: Content) -> list[Advice]:
             continue
         meaning, remedy = _SAID[name]
         some = f"{len(who):,} of {size:,} labels {'is' if len(who) == 1 else 'are'}"
-        alone = content.given.data.is_binary
+        alone = content.subject.data.is_binary
         subject = "The classifier is" if alone else some
         worst = sorted(who, key=lambda j: -content.tuned.choice.counts.predicted[j])[:_SHOWN]
         shown = [] if alone else worst
@@ -169,10 +169,10 @@ def _of_findings(content: Content) -> list[Advice]:
 def difference(content: Content) -> str:
     """What these thresholds change against the usual cut, in a sentence."""
     here, there = content.tuned.choice, content.usual.choice
-    before = content.usual.scores[content.given.thresholds.average]
+    before = content.usual.scores[content.subject.thresholds.average]
     cut = f"{content.usual.choice.thresholds[0]:g}"
     moved = here.counts.predicted - there.counts.predicted
-    what = "predictions" if content.given.data.is_binary else "predictions (rows times labels)"
+    what = "predictions" if content.subject.data.is_binary else "predictions (rows times labels)"
     rise = f"from {shown_ratio(before)} at {cut} to {shown_ratio(content.score)}"
     return (
         f"{_upper(headline(content))} goes {rise}; {moved[moved > 0].sum():,.6g} {what} are added "
@@ -193,7 +193,7 @@ def nothing_found(content: Content) -> str:
 
 def why_not_assessed(content: Content) -> str:
     """Why nothing is said of new data."""
-    if content.given.assessment is False:
+    if content.subject.request.assessment is False:
         return "not asked for"
     return "the file does not tell how these thresholds were tuned"
 
@@ -205,7 +205,7 @@ def assessed(content: Content) -> str:
         return ""
     low, high = found.score_interval
     interval = f"{100 * found.level:g} % interval {low:.4f} to {high:.4f}"
-    if not content.given.tuned_here:
+    if not content.subject.tuned_here:
         return (
             "The thresholds count other numbers here than on the rows that they were tuned on, so "
             f"these are taken for new rows, on which they really reach a {headline(content)} of "
@@ -227,9 +227,9 @@ def assessed(content: Content) -> str:
 
 def findings_of(content: Content) -> str:
     """Where the thresholds are not those that the labels were diagnosed with, that they are not."""
-    given = content.given
-    apart = given.data.is_binary or (given.origin.average == "macro" and given.origin.per_label)
-    if content.diagnosis is None or (apart and given.tuned_here and given.origin.guard is None):
+    subject = content.subject
+    apart = subject.goal.labels_apart
+    if content.diagnosis is None or (apart and subject.tuned_here and subject.goal.guard is None):
         return ""
     return (
         "Flooding is said of these thresholds; everything else of each label's scores here, with "

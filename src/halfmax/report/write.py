@@ -1,64 +1,45 @@
 """Thresholds and data in, a report file out."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from halfmax._core import labelled
 from halfmax._core.files import check_writable, whole_file
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.labelled import LabelledScores, read_labelled
 from halfmax._core.labels import match_labels
-from halfmax._core.progress import Wanted
 from halfmax._core.text import spell_out
 from halfmax.expected.decision import Decision
-from halfmax.honesty.assess import check_how
 from halfmax.honesty.assessment import Assessment
+from halfmax.honesty.case import Draws
 from halfmax.honesty.diagnosis import Diagnosis
-from halfmax.metrics.goal import check_guard
+from halfmax.metrics.counts import Counts
+from halfmax.metrics.goal import Goal, check_guard
 from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric
 from halfmax.metrics.objective import Objective
-from halfmax.report.content import Given, gather, names_of
+from halfmax.report.content import Subject, gather, names_of
 from halfmax.report.page import NEEDED, page_of
 from halfmax.report.pages import need
 from halfmax.tuning.exact.choose import count_at
-from halfmax.tuning.found import Origin
-from halfmax.tuning.thresholds import Thresholds
+from halfmax.tuning.found import Tuning
+from halfmax.tuning.thresholds import ReportRequest, Thresholds
 
 _LEVEL = 0.95
 
 
-def write_report(
-    thresholds: Thresholds,
-    path: str | os.PathLike[str],
-    y_true: Any,
-    y_score: Any,
-    sample_weight: Any,
-    labels: Any,
-    metric: str | Metric | None,
-    assessment: Assessment | bool | None,
-    diagnosis: Diagnosis | bool | None,
-    decision: Decision | None,
-    title: str | None,
-    n_resamples: int,
-    seed: int,
-    overwrite: bool,
-    progress: Wanted,
-) -> Path:
+def write_report(request: ReportRequest) -> Path:
     """What `Thresholds.report` does; all that can be refused is refused before the long work."""
     need(*NEEDED)
-    how = check_how(n_resamples, _LEVEL, seed, progress)
-    _check_kinds(assessment, diagnosis, decision, title)
-    check_writable(path, overwrite)
-    what = y_true, y_score, sample_weight, labels, metric, progress
-    data, origin, tuned_here = _data_of(thresholds, *what)
-    given = Given(thresholds, data, origin, tuned_here, assessment, diagnosis, decision)
-    _check_about(given)
-    page = page_of(gather(given, how), title or _title(thresholds))
-    with whole_file(path, overwrite) as part:
+    draws = Draws.ask(request.n_resamples, _LEVEL, request.seed, request.progress)
+    _check_kinds(request)
+    check_writable(request.path, request.overwrite)
+    subject = _subject_of(request)
+    _check_about(request, subject)
+    content = gather(subject, draws)
+    page = page_of(content, request.title or _title(request.thresholds))
+    with whole_file(request.path, request.overwrite) as part:
         part.write_bytes(page.encode("utf-8", "replace"))  # half of a surrogate pair is no text
-    return Path(path)
+    return Path(request.path)
 
 
 def _title(thresholds: Thresholds) -> str:
@@ -67,38 +48,43 @@ def _title(thresholds: Thresholds) -> str:
     return f"Thresholds for {'one classifier' if thresholds.average == 'binary' else labels}"
 
 
-def _data_of(
-    thresholds: Thresholds,
-    y_true: Any,
-    y_score: Any,
-    sample_weight: Any,
-    labels: Any,
-    metric: str | Metric | None,
-    progress: Wanted,
-) -> tuple[LabelledScores, Origin, bool]:
+def _subject_of(request: ReportRequest) -> Subject:
     """The data to report on, how they were tuned, and whether it was on these data."""
-    if y_true is not None and y_score is not None:
-        data = labelled.read_labelled(y_true, y_score, sample_weight, labels)
+    thresholds, known = request.thresholds, request.thresholds._tuning
+    if request.y_true is not None and request.y_score is not None:
+        data = read_labelled(request.y_true, request.y_score, request.sample_weight, request.labels)
         data = _in_order(thresholds, data)
-        return data, _origin_of(thresholds, data, metric), _is_tuned_on(thresholds, data)
-    rest = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
-    alone = [name for name, value in (rest | {"labels": labels}).items() if value is not None]
+        goal = _goal_of(thresholds, request.metric)
+        return _subject(request, data, goal)
+    alone = [
+        name
+        for name in ("y_true", "y_score", "sample_weight", "labels")
+        if getattr(request, name) is not None
+    ]
     if alone:
         raise ValueError(f"y_true and y_score must be given beside {spell_out(alone)}")
-    origin = thresholds._origin
-    if origin is None:
+    if known is None:
         raise ValueError(
             "these thresholds do not know the data that they were tuned on (they were loaded "
             "from a file, say): give y_true and y_score, the same or new ones"
         )
-    _metric_of(thresholds, metric)
-    data = origin.load(progress)
-    if not _is_tuned_on(thresholds, data):
+    _metric_of(thresholds, request.metric)
+    data = known.load(request.progress)
+    subject = _subject(request, data, known.goal)
+    if not subject.tuned_here:
         raise ValueError(
             "the data that the thresholds were tuned on have changed since then: give y_true and "
             "y_score"
         )
-    return data, origin, True
+    if known.at_hand:
+        return subject._replace(tuning=known, remembered=True)
+    return subject._replace(remembered=True)
+
+
+def _subject(request: ReportRequest, data: LabelledScores, goal: Goal) -> Subject:
+    choice = count_at(data, request.thresholds.thresholds)
+    tuning = Tuning(goal, choice, lambda *_: data)
+    return Subject(request, data, tuning, _is_tuned_on(request.thresholds, choice.counts))
 
 
 def _in_order(thresholds: Thresholds, data: LabelledScores) -> LabelledScores:
@@ -129,21 +115,24 @@ def _columns(matrix: Any, order: list[int]) -> Any:
     return found
 
 
-def _origin_of(thresholds: Thresholds, data: LabelledScores, metric: str | Metric | None) -> Origin:
-    """How thresholds were tuned, as far as they tell themselves."""
-    known = thresholds._origin
-    objective = Objective(_metric_of(thresholds, metric), thresholds.zero_division)
-    if known is not None:
-        objective = known.objective
-    average = "macro" if thresholds.average == "binary" else thresholds.average
-    guard = check_guard(thresholds.guard)
-    return Origin(lambda *_: data, average, not thresholds.shared, objective, guard)
+def _goal_of(thresholds: Thresholds, metric: str | Metric | None) -> Goal:
+    """What was asked when they were tuned, as far as they tell themselves."""
+    found = _metric_of(thresholds, metric)
+    if thresholds._tuning is not None:
+        return thresholds._tuning.goal
+    return Goal(
+        Objective(found, thresholds.zero_division),
+        "macro" if thresholds.average == "binary" else thresholds.average,
+        per_label=not thresholds.shared,
+        guard=check_guard(thresholds.guard),
+        one_classifier=thresholds.average == "binary",
+    )
 
 
 def _metric_of(thresholds: Thresholds, metric: str | Metric | None) -> Metric:
     """The metric that the thresholds maximise, by its name, or as it is given."""
-    if metric is None and thresholds._origin is not None:
-        return thresholds._origin.objective.metric
+    if metric is None and thresholds._tuning is not None:
+        return thresholds._tuning.goal.metric
     try:
         found = find_metric(thresholds.metric if metric is None else metric)
     except ValueError:
@@ -156,9 +145,8 @@ def _metric_of(thresholds: Thresholds, metric: str | Metric | None) -> Metric:
     return found
 
 
-def _is_tuned_on(thresholds: Thresholds, data: LabelledScores) -> bool:
+def _is_tuned_on(thresholds: Thresholds, counts: Counts) -> bool:
     """Whether the thresholds count on these data what they counted when they were tuned."""
-    counts = count_at(data, thresholds.thresholds).counts
     parts = counts.confusion()
     zero = thresholds.zero_division
     pairs = (
@@ -170,10 +158,11 @@ def _is_tuned_on(thresholds: Thresholds, data: LabelledScores) -> bool:
     return all(np.allclose(a, b, rtol=1e-9, atol=0.0, equal_nan=True) for a, b in pairs)
 
 
-def _check_kinds(assessment: Any, diagnosis: Any, decision: Any, title: Any) -> None:
+def _check_kinds(request: ReportRequest) -> None:
+    decision, title = request.decision, request.title
     for name, value, kind in (
-        ("assessment", assessment, Assessment),
-        ("diagnosis", diagnosis, Diagnosis),
+        ("assessment", request.assessment, Assessment),
+        ("diagnosis", request.diagnosis, Diagnosis),
     ):
         if not (value is None or value is False or isinstance(value, kind)):
             raise TypeError(
@@ -186,11 +175,11 @@ def _check_kinds(assessment: Any, diagnosis: Any, decision: Any, title: Any) -> 
         raise TypeError(f"title must be words; got {title!r:.60}")
 
 
-def _check_about(given: Given) -> None:
+def _check_about(request: ReportRequest, subject: Subject) -> None:
     """Refuse what was found of other thresholds, or of other labels."""
-    tuned, assessed, found = given.thresholds, given.assessment, given.diagnosis
+    tuned, assessed, found = request.thresholds, request.assessment, request.diagnosis
     if isinstance(assessed, Assessment):
-        if not given.tuned_here:
+        if not subject.tuned_here:
             raise ValueError(
                 "assessment tells what new data will show, and these are new data, which are "
                 "measured themselves: leave it out"
@@ -198,6 +187,6 @@ def _check_about(given: Given) -> None:
         if not np.array_equal(assessed.thresholds.thresholds, tuned.thresholds):
             raise ValueError("assessment must be of the same thresholds; it is of others")
     if isinstance(found, Diagnosis) and not any(
-        set(found.labels) == set(names) for names in names_of(given)
+        set(found.labels) == set(names) for names in names_of(subject)
     ):
         raise ValueError(f"diagnosis must be of the same {len(tuned.thresholds):,} labels")

@@ -11,15 +11,15 @@ _ROUNDING = 1e-9
 _FEW = 10  # positives; with fewer a sum of ranks is not yet normal
 
 
-def uninformative(data: LabelledScores) -> Array:
+def uninformative(stairs: Staircase) -> Array:
     """True where a label is not shown to do better than predicting everyone.
 
-    Either test below may show it, so their chances are doubled. The number of labels is allowed
-    for: among those called informative, 5 % at most are expected not to be (Benjamini, Hochberg).
+    Counts are numbers of rows, as `staircase_in_rows` has them. Either test below may show it, so
+    their chances are doubled. The number of labels is allowed for: among those called informative,
+    5 % at most are expected not to be (Benjamini, Hochberg).
     """
     from scipy.stats import false_discovery_control  # takes long to import, and few need it
 
-    stairs = Staircase.of_checked(_weighing_as_many(data))
     chance = np.minimum(2.0 * np.minimum(chance_of_score(stairs), chance_of_ranks(stairs)), 1.0)
     tested = stairs.positives > 0
     flagged = np.ones(stairs.n_labels, np.bool_)
@@ -28,11 +28,11 @@ def uninformative(data: LabelledScores) -> Array:
     return flagged
 
 
-def _weighing_as_many(data: LabelledScores) -> LabelledScores:
-    """The same data with weights that add up to as many rows as they are worth (Kish)."""
-    if data.weights is None:
-        return data
-    return data._replace(weights=data.weights * data.rows_per_weight)
+def staircase_in_rows(data: LabelledScores) -> Staircase:
+    """The staircase with weights that add up to as many rows as they are worth (Kish)."""
+    if data.weights is not None:
+        data = data._replace(weights=data.weights * data.rows_per_weight)
+    return Staircase.of_checked(data)
 
 
 def chance_of_score(stairs: Staircase) -> Floats:

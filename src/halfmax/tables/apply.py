@@ -11,7 +11,7 @@ from halfmax._core.progress import Wanted
 from halfmax.tables.columns import WHOLE, Columns, kind_of_id
 from halfmax.tables.deliver import NewColumn, deliver, refuse_engine_output, refuse_output
 from halfmax.tables.engines.work import Predict
-from halfmax.tables.passes import find_engine
+from halfmax.tables.open import find_engine
 from halfmax.tables.sources import open_table
 from halfmax.tables.writing import check_output
 from halfmax.tuning.thresholds import Thresholds

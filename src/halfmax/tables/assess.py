@@ -1,36 +1,29 @@
 """What thresholds tuned on a long table will show on new data, and which labels misbehave."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from halfmax._core import checks
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.progress import Wanted
 from halfmax._core.threads import map_blocks
 from halfmax.honesty import on_staircase
-from halfmax.honesty.assess import How, check_how, tune_and_assess
+from halfmax.honesty.assess import tune_and_assess
 from halfmax.honesty.assessment import Assessment
-from halfmax.honesty.case import Case
+from halfmax.honesty.case import Case, Draws
 from halfmax.honesty.diagnose import diagnose_checked
 from halfmax.honesty.diagnosis import Diagnosis
-from halfmax.metrics.goal import Guard, check_guard
-from halfmax.metrics.metric import Metric, find_metric
-from halfmax.metrics.objective import Objective
+from halfmax.metrics.goal import Goal
+from halfmax.metrics.metric import Metric
 from halfmax.tables.columns import id_type
 from halfmax.tables.engines.work import KeepWhatCounts
 from halfmax.tables.matrix import instance_type, matrix_of, number
-from halfmax.tables.passes import Opened
+from halfmax.tables.open import Opened, needs_rows, open_labelled, whole_matrix
 from halfmax.tables.sources import Table
-from halfmax.tables.tune import (
-    check_how_averaged,
-    choose_in_place,
-    needs_rows,
-    open_labelled,
-    whole_matrix,
-)
+from halfmax.tables.tune import tune_on_staircases
 from halfmax.tuning.thresholds import Thresholds
 
 
@@ -74,14 +67,13 @@ def assess_table(
         lies, and the third brings only those rows together that are true or predicted. Otherwise
         the table is held in memory as a sparse matrix.
     """
-    how, wanted = check_how(n_resamples, level, seed, progress), check_guard(guard)
-    objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
-    average = check_how_averaged(label, average, per_label, objective, wanted)
+    draws = Draws.ask(n_resamples, level, seed, progress)
+    goal = Goal.ask(metric, average, per_label, guard, zero_division)
+    goal = goal.settle(one_classifier=label is None)
     opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)
-    if _is_quick(opened, average, per_label, objective, wanted):
-        return _assess_in_place(opened, average, objective, n_instances, how)
-    data = whole_matrix(opened, progress, n_instances)
-    return tune_and_assess(data, average, per_label, objective, wanted, how)
+    if on_staircase.can_judge(goal) and opened.columns.weight is None and not needs_rows(goal):
+        return _assess_in_place(opened, goal, n_instances, draws)
+    return tune_and_assess(whole_matrix(opened, progress, n_instances), goal, draws)
 
 
 def diagnose_table(
@@ -104,37 +96,27 @@ def diagnose_table(
     Columns are named as for `tune_table`; that of instances must be there unless ``label=None``.
     The table is held in memory as a sparse matrix, so tables of Spark and Dask are refused.
     """
-    how = check_how(n_resamples, level, seed, progress)
-    objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
+    draws = Draws.ask(n_resamples, level, seed, progress)
+    goal = Goal.ask(metric, zero_division=zero_division)
     opened = open_labelled(source, label, score, truth, None, instance, check_duplicates)
-    return diagnose_checked(whole_matrix(opened, progress), objective, how)
-
-
-def _is_quick(
-    opened: Opened, average: str, per_label: bool, objective: Objective, guard: Guard | None
-) -> bool:
-    """Whether staircases and the rows that count suffice."""
-    columns = opened.columns
-    if columns.weight is not None or needs_rows(columns.label, average, per_label, guard):
-        return False
-    nothing = _no_rows(columns.label is None, 1)
-    return on_staircase.can_judge(nothing, average, per_label, objective, guard)
+    return diagnose_checked(whole_matrix(opened, progress), goal, draws)
 
 
 def _assess_in_place(
-    opened: Opened, average: str, objective: Objective, n_instances: int | None, how: How
+    opened: Opened, goal: Goal, n_instances: int | None, draws: Draws
 ) -> Assessment:
-    one_classifier = opened.columns.label is None
-    if not one_classifier and opened.columns.instance is None:
+    if not goal.one_classifier and opened.columns.instance is None:
         raise ValueError(
             "labels of one instance vary together, so instances must be known: name their column "
             "with instance=..."
         )
-    what = opened, average, True, objective, n_instances
-    choice, tuned = choose_in_place(*what, how["progress"])
-    data = _no_rows(True, 1) if one_classifier else _rows_that_count(opened, tuned)
-    case = Case(data, average, True, objective, None, tuned, **how, stairs=choice.stairs)
-    return Assessment.of(case, on_staircase.judge(case))
+    tuned = tune_on_staircases(opened, goal, n_instances, draws.progress)
+    tuning = tuned._tuning
+    assert tuning is not None
+    data = _no_rows(True, 1) if goal.one_classifier else _rows_that_count(opened, tuned)
+    case = Case(data, goal, tuned, draws, tuning.stairs)
+    light = replace(tuned, _tuning=replace(tuning, choice=tuning.choice._replace(stairs=None)))
+    return replace(Assessment.of(case, on_staircase.judge(case)), thresholds=light)
 
 
 def _no_rows(one_classifier: bool, n_labels: int) -> LabelledScores:

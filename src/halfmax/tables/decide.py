@@ -20,7 +20,7 @@ from halfmax.tables.deliver import NewColumn, deliver, refuse_engine_output, ref
 from halfmax.tables.engines.engine import Engine
 from halfmax.tables.engines.work import Batches, with_new_field, with_prediction
 from halfmax.tables.matrix import Pairs, read_pairs
-from halfmax.tables.passes import find_engine
+from halfmax.tables.open import find_engine
 from halfmax.tables.rows import Rows, check_probabilities
 from halfmax.tables.sources import Table, is_duckdb, open_table
 from halfmax.tables.writing import check_output

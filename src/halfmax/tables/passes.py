@@ -1,6 +1,5 @@
-"""Opening a table of any kind for the two passes, with its duplicates refused."""
+"""The passes over an opened table that staircases take, here or in an engine."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,58 +10,14 @@ from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import Staircase
 from halfmax.tables.columns import Columns
 from halfmax.tables.duplicates import Rising, refuse_duplicates
-from halfmax.tables.engines.dask import DaskTable, is_dask
 from halfmax.tables.engines.engine import Engine
 from halfmax.tables.engines.scan import EngineScan
-from halfmax.tables.engines.spark import SparkTable, is_spark
 from halfmax.tables.instances import count_instances
+from halfmax.tables.open import Opened
 from halfmax.tables.scan import Scan
-from halfmax.tables.sources import Table, open_table
+from halfmax.tables.sources import Table
 from halfmax.tables.tally import Size, Tally, as_integers, named_in_order
 from halfmax.tuning.exact.choose import Choice, at_only_steps, choose_on, grid_of
-
-
-@dataclass(frozen=True, eq=False)
-class Opened:
-    """A table here or in an engine, its columns found, and whether duplicates shall be refused."""
-
-    place: Table | Engine
-    columns: Columns
-    refuse_duplicates: bool
-
-    @property
-    def native(self) -> Any:
-        """The frame whose library answers should use."""
-        return self.place.native if isinstance(self.place, Table) else None
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The files that are read, as far as they are known."""
-        return self.place.files if isinstance(self.place, Table) else ()
-
-
-def find_engine(source: Any) -> Engine | None:
-    """The engine that a data frame lives in, if it is not this process."""
-    if is_spark(source):
-        return SparkTable(source)
-    return DaskTable(source) if is_dask(source) else None
-
-
-def open_source(source: Any, columns: Columns, check_duplicates: bool | None) -> Opened:
-    """Find the columns; duplicates are looked for unless that would shuffle the whole table."""
-    if check_duplicates not in (None, True, False):
-        raise TypeError(f"check_duplicates must be True, False or None; got {check_duplicates!r}")
-    engine = find_engine(source)
-    place = open_table(source, columns) if engine is None else engine
-    found = (
-        place.columns if isinstance(place, Table) else columns.found_in(place.schema, "the table")
-    )
-    if check_duplicates and found.instance is None:
-        raise ValueError(
-            "check_duplicates needs the column of instances: name it with instance=..."
-        )
-    wanted = engine is None if check_duplicates is None else check_duplicates
-    return Opened(place, found, wanted and found.instance is not None)
 
 
 class Passes:

@@ -5,23 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core import checks
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.progress import Wanted
-from halfmax.metrics.average import check_average
-from halfmax.metrics.goal import Guard, check_guard
-from halfmax.metrics.metric import Metric, find_metric
-from halfmax.metrics.objective import Objective
-from halfmax.tables.columns import Columns
-from halfmax.tables.duplicates import refuse_duplicates
-from halfmax.tables.matrix import of_instances, read_matrix
-from halfmax.tables.passes import Opened, Passes, open_source
-from halfmax.tables.sources import Table
+from halfmax.metrics.goal import Goal
+from halfmax.metrics.metric import Metric
+from halfmax.tables.open import Opened, needs_rows, open_labelled, whole_matrix
+from halfmax.tables.passes import Passes
 from halfmax.tuning import tune
-from halfmax.tuning.exact.choose import Choice, choose_on
-from halfmax.tuning.found import Origin
+from halfmax.tuning.exact.choose import choose_on
+from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
-from halfmax.tuning.warn import warn_below_floors, warn_of_curse, warn_of_nothing
+from halfmax.tuning.warn import warn_of_problems
 
 _ENOUGH_ROWS = 1 << 62
 
@@ -90,132 +84,52 @@ def tune_table(
     >>> t.labels, t.thresholds.tolist(), round(t.score, 4)
     (('cat', 'dog'), [0.4, 0.3], 0.8333)
     """
-    wanted = check_guard(guard)
-    objective = Objective(
-        find_metric(metric),
-        checks.check_zero_division(zero_division),
-        checks.check_share("min_precision", min_precision),
-        checks.check_share("min_recall", min_recall),
-    )
-    average = check_how_averaged(label, average, per_label, objective, wanted)
+    floors = {"min_precision": min_precision, "min_recall": min_recall}
+    goal = Goal.ask(metric, average, per_label, guard, zero_division, **floors)
+    goal = goal.settle(one_classifier=label is None)
     opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)
-    if not needs_rows(label, average, per_label, wanted):
-        found = _tune_in_place(opened, average, per_label, objective, n_instances, progress)
+    if needs_rows(goal):
+        found = tune.tune_checked(whole_matrix(opened, progress, n_instances), goal)
     else:
-        data = whole_matrix(opened, progress, n_instances)
-        found = tune.tune_checked(data, average, per_label, objective, wanted)
-    assert found._origin is not None
-    return replace(found, _origin=found._origin._replace(files=opened.files))
-
-
-def check_how_averaged(
-    label: str | None, average: str, per_label: bool, objective: Objective, guard: Guard | None
-) -> str:
-    """The average, after what has no meaning is refused, before anything is read."""
-    if not isinstance(per_label, (bool, np.bool_)):
-        raise TypeError(f"per_label must be True or False; got {per_label!r}")
-    average = check_average(average, one_classifier=label is None)
-    tune.refuse_what_cannot_be(label is None, average, per_label, objective, guard)
-    return average
-
-
-def open_labelled(
-    source: Any,
-    label: str | None,
-    score: str,
-    truth: str,
-    weight: str | None,
-    instance: str | None,
-    check_duplicates: bool | None,
-) -> Opened:
-    """Open a table of scores with the truth about them."""
-    optional = frozenset({"instance"}) if instance == "instance" else frozenset()
-    columns = Columns(label, score, truth, weight, instance, optional)
-    return open_source(source, columns, check_duplicates)
-
-
-def needs_rows(label: str | None, average: str, per_label: bool, guard: Guard | None) -> bool:
-    """Whether counts of the single labels do not tell everything."""
-    if guard is not None:
-        return True
-    return label is not None and (average == "samples" or (average == "macro" and not per_label))
-
-
-def check_whole_rows(opened: Opened) -> Table:
-    """Refuse a table whose rows cannot be brought together to those of a matrix."""
-    if not isinstance(opened.place, Table):
-        raise ValueError(
-            f"guards, assessments with weights, average='samples' and shared thresholds of macro "
-            f"averages look at whole rows, which are not brought together from "
-            f"{opened.place.name}: write the table to Parquet and give its path, or use "
-            "average='macro' or 'micro' without guard"
-        )
-    if opened.columns.label is not None and opened.columns.instance is None:
-        raise ValueError(
-            "which rows belong to one instance must be known here: name its column with "
-            f"instance=...; the table has {', '.join(map(repr, opened.place.schema.names))}"
-        )
-    return opened.place
-
-
-def whole_matrix(
-    opened: Opened, progress: Wanted, n_instances: int | None = None
-) -> LabelledScores:
-    """All rows as a sparse matrix; of an engine's table that would be too much."""
-    table = check_whole_rows(opened)
-    if opened.columns.label is None and opened.refuse_duplicates:  # a matrix finds its own
-        refuse_duplicates(table)
-    data = read_matrix(table, progress)
-    return data if n_instances is None else of_instances(data, n_instances)
+        found = _tune_in_place(opened, goal, n_instances, progress)
+    assert found._tuning is not None
+    return replace(found, _tuning=replace(found._tuning, files=opened.files))
 
 
 def _tune_in_place(
-    opened: Opened,
-    average: str,
-    per_label: bool,
-    objective: Objective,
-    n_instances: int | None,
-    progress: Wanted,
+    opened: Opened, goal: Goal, n_instances: int | None, progress: Wanted
 ) -> Thresholds:
-    choice, tuned = choose_in_place(opened, average, per_label, objective, n_instances, progress)
-    warn_below_floors(objective, choice, tuned)
+    tuned = tune_on_staircases(opened, goal, n_instances, progress)
+    tuning = tuned._tuning
+    assert tuning is not None
     weighted = opened.columns.weight is not None
-    most = choice.counts.total.max()
+    counts = tuning.choice.counts
+    most = counts.total.max()
     rows = _ENOUGH_ROWS if weighted else int(most)  # a sum of weights tells no rows
     # Labels with fewer rows than others have no fewer instances.
-    counts = choice.counts._replace(total=np.full_like(choice.counts.total, most))
-    whole = choice._replace(counts=counts)
-    warn_of_nothing(objective, whole, tuned, None, rows)
-    warn_of_curse(objective, whole, tuned, None, rows, None if weighted else choice.stairs)
-    return tuned
+    counts = counts._replace(total=np.full_like(counts.total, most))
+    whole = replace(tuning, choice=tuning.choice._replace(counts=counts))
+    warn_of_problems(whole, tuned, rows, weighted)
+    return replace(tuned, _tuning=replace(tuning, choice=tuning.choice._replace(stairs=None)))
 
 
-def choose_in_place(
-    opened: Opened,
-    average: str,
-    per_label: bool,
-    objective: Objective,
-    n_instances: int | None,
-    progress: Wanted,
-) -> tuple[Choice, Thresholds]:
-    """What the staircases of the table choose, and the answer made of it."""
-    one_classifier = opened.columns.label is None
-    with Passes(opened, progress, 2 if per_label or one_classifier else 3) as passes:
+def tune_on_staircases(
+    opened: Opened, goal: Goal, n_instances: int | None, progress: Wanted
+) -> Thresholds:
+    """What the staircases of the table choose; the answer holds on to them."""
+    apart = goal.per_label or goal.one_classifier
+    with Passes(opened, progress, 2 if apart else 3) as passes:
         tally = passes.collect()
-        tally = tally.of_instances(n_instances, objective, passes.count_instances)
-        if per_label or one_classifier:
+        tally = tally.of_instances(n_instances, goal.objective, passes.count_instances)
+        if apart:
             stairs = passes.staircase(tally)
-            choice = choose_on(stairs, "macro" if one_classifier else average, objective)
-            choice = choice._replace(stairs=stairs)
+            average = "macro" if goal.one_classifier else goal.average
+            choice = choose_on(stairs, average, goal.objective)._replace(stairs=stairs)
         else:
-            choice = passes.choose_shared(tally, objective)
-    labels = None if one_classifier else tuple(sorted(passes.names))
-    kind = "binary" if one_classifier else average
+            choice = passes.choose_shared(tally, goal.objective)
+    labels = None if goal.one_classifier else tuple(sorted(passes.names))
 
     def load(progress: Wanted = None) -> LabelledScores:
         return whole_matrix(opened, progress, n_instances)
 
-    origin = Origin(load, average, per_label, objective, None, at_hand=False)
-    return choice, tune.result_of_counts(
-        choice, kind, per_label, objective, labels, opened.native, origin
-    )
+    return Thresholds.of(Tuning(goal, choice, load, at_hand=False), labels, opened.native)

@@ -1,20 +1,27 @@
-"""What thresholds were tuned on, and how: kept for pictures and reports, never saved."""
+"""What was tuned, how, and what was found: kept for pictures and reports, never saved."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 from halfmax._core.labelled import LabelledScores
-from halfmax.metrics.goal import Guard
-from halfmax.metrics.objective import Objective
+from halfmax.metrics.goal import Goal
+from halfmax.staircase.staircase import Staircase
+from halfmax.tuning.exact.choose import Choice
 
 
-class Origin(NamedTuple):
-    """The data that have passed the gate, or a way to read them again, and what was asked."""
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """The question, the data that it was asked of, and the thresholds chosen."""
 
-    load: Callable[..., LabelledScores]  # may be told how to tell its progress
-    average: str
-    per_label: bool
-    objective: Objective
-    guard: Guard | None
-    at_hand: bool = True  # whether the data are in memory; if not, they are read again
+    goal: Goal
+    choice: Choice
+    load: Callable[..., LabelledScores]  # takes `progress`, if the data are read again
+    at_hand: bool = True  # whether the data are in memory; if not, `load` reads them again
     files: tuple[str, ...] = ()  # that the data came from, as far as they are known
+
+    @cached_property
+    def stairs(self) -> Staircase:
+        """The staircase of each label, built when first asked for and then kept."""
+        stairs = self.choice.stairs
+        return Staircase.of_checked(self.load()) if stairs is None else stairs

@@ -14,11 +14,11 @@ from halfmax._core.matrix import Matrix, as_given, open_scores
 from halfmax._core.progress import Wanted
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array, Floats
-from halfmax.metrics.counts import Counts
+from halfmax.metrics.average import mean_of_known
 from halfmax.metrics.metric import PRECISION, RECALL
 from halfmax.tuning import file
 from halfmax.tuning.file import COLUMNS
-from halfmax.tuning.found import Origin
+from halfmax.tuning.found import Tuning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,21 +62,39 @@ class Thresholds(Result):
     predicted: Array
     guard: str | None = None
     _frame_library: Any = field(default=None)
-    _origin: Origin | None = field(default=None)
+    _tuning: Tuning | None = field(default=None)
 
     @classmethod
-    def from_counts(cls, thresholds: Array, counts: Counts, *, native: Any, **rest: Any) -> Self:
-        """From the counts that the thresholds give."""
+    def of(
+        cls, tuning: Tuning, labels: Labels | None, native: Any, reached: float | None = None
+    ) -> Self:
+        """The answer that users get, from what was found.
+
+        `native` is a frame whose library the tables should use. Counts tell every average but that
+        over rows, which is given as `reached`.
+        """
+        goal, counts = tuning.goal, tuning.choice.counts
+        plain = goal.objective.without_floors
+        of_label = plain(*counts)
+        if goal.average_shown == "micro":
+            reached = plain(*counts.pooled()).item()
         parts = counts.confusion()
-        zero_division = rest["zero_division"]
         return cls(
-            thresholds=thresholds,
-            precision=PRECISION(*parts, zero_division=zero_division),
-            recall=RECALL(*parts, zero_division=zero_division),
+            thresholds=tuning.choice.thresholds,
+            score=mean_of_known(of_label) if reached is None else reached,
+            metric=goal.metric.name,
+            average=goal.average_shown,
+            labels=labels,
+            shared=goal.one_threshold,
+            zero_division=plain.zero_division,
+            label_scores=of_label,
+            precision=PRECISION(*parts, zero_division=plain.zero_division),
+            recall=RECALL(*parts, zero_division=plain.zero_division),
             support=counts.positives,
             predicted=counts.predicted,
+            guard=None if goal.guard is None else str(goal.guard),
             _frame_library=None if native is None else frames.library(native),
-            **rest,
+            _tuning=tuning,
         )
 
     @property
@@ -112,7 +130,7 @@ class Thresholds(Result):
 
         The file is written whole or not at all, and never over the data that `tune_table` read.
         """
-        self._refuse_origin(path)
+        self._refuse_own_data(path)
         head = {
             "metric": self.metric,
             "average": self.average,
@@ -187,10 +205,25 @@ class Thresholds(Result):
         -------
         The path. It needs what ``pip install 'halfmax[report]'`` installs.
         """
-        self._refuse_origin(path)
-        about = sample_weight, labels, metric, assessment, diagnosis, decision, title
-        how = n_resamples, seed, overwrite, progress
-        written: Path = hook("write_report")(self, path, y_true, y_score, *about, *how)
+        self._refuse_own_data(path)
+        request = ReportRequest(
+            self,
+            path,
+            y_true,
+            y_score,
+            sample_weight=sample_weight,
+            labels=labels,
+            metric=metric,
+            assessment=assessment,
+            diagnosis=diagnosis,
+            decision=decision,
+            title=title,
+            n_resamples=n_resamples,
+            seed=seed,
+            overwrite=overwrite,
+            progress=progress,
+        )
+        written: Path = hook("write_report")(request)
         return written
 
     def __copy__(self) -> Self:
@@ -198,11 +231,11 @@ class Thresholds(Result):
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: all but the data that they were tuned on."""
-        return {**self.__dict__, "_origin": None}
+        return {**self.__dict__, "_tuning": None}
 
-    def _refuse_origin(self, path: str | os.PathLike[str]) -> None:
-        if self._origin is not None:
-            refuse_input("path", path, self._origin.files)
+    def _refuse_own_data(self, path: str | os.PathLike[str]) -> None:
+        if self._tuning is not None:
+            refuse_input("path", path, self._tuning.files)
 
     def _summary(self) -> str:
         what = f"{len(self.thresholds):,} labels"
@@ -245,3 +278,24 @@ class Thresholds(Result):
                 f"y_score must have {n_labels} columns, one for each threshold; got {shape[1]}"
             )
         return self.thresholds
+
+
+@dataclass(frozen=True, eq=False)
+class ReportRequest:
+    """What `Thresholds.report` is asked for; its docstring says what each part means."""
+
+    thresholds: Thresholds
+    path: str | os.PathLike[str]
+    y_true: Any = None
+    y_score: Any = None
+    sample_weight: Any = None
+    labels: Any = None
+    metric: Any = None
+    assessment: Any = None
+    diagnosis: Any = None
+    decision: Any = None
+    title: str | None = None
+    n_resamples: int = 200
+    seed: int = 0
+    overwrite: bool = True
+    progress: Wanted = None

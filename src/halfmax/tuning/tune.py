@@ -3,21 +3,16 @@
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-import numpy as np
-
-from halfmax._core import checks, labelled, predict
-from halfmax._core.labelled import LabelledScores
-from halfmax._core.labels import Labels
-from halfmax.metrics.average import check_average, mean_of_known
-from halfmax.metrics.goal import Guard, check_guard
-from halfmax.metrics.metric import Metric, find_metric
-from halfmax.metrics.objective import Objective
+from halfmax._core.labelled import LabelledScores, read_labelled
+from halfmax._core.predict import predict
+from halfmax.metrics.goal import Goal
+from halfmax.metrics.metric import Metric
 from halfmax.metrics.score import score
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import Choice, choose
-from halfmax.tuning.found import Origin
+from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
-from halfmax.tuning.warn import warn_below_floors, warn_of_curse, warn_of_nothing
+from halfmax.tuning.warn import warn_of_problems
 
 
 def tune(
@@ -94,162 +89,38 @@ def tune(
     >>> t.threshold, t.score
     (0.35, 0.8)
     """
-    if not isinstance(per_label, (bool, np.bool_)):
-        raise TypeError(f"per_label must be True or False; got {per_label!r}")
-    wanted = check_guard(guard)
-    objective = Objective(
-        find_metric(metric),
-        checks.check_zero_division(zero_division),
-        checks.check_share("min_precision", min_precision),
-        checks.check_share("min_recall", min_recall),
-    )
-    data = labelled.read_labelled(y_true, y_score, sample_weight, labels)
-    average = check_average(average, one_classifier=data.is_binary)
-    return tune_checked(data, average, per_label, objective, wanted)
+    floors = {"min_precision": min_precision, "min_recall": min_recall}
+    goal = Goal.ask(metric, average, per_label, guard, zero_division, **floors)
+    data = read_labelled(y_true, y_score, sample_weight, labels)
+    return tune_checked(data, goal.settle(data.is_binary))
 
 
-def tune_checked(
-    data: LabelledScores,
-    average: str,
-    per_label: bool,
-    objective: Objective,
-    guard: Guard | None,
-) -> Thresholds:
+def tune_checked(data: LabelledScores, goal: Goal) -> Thresholds:
     """Tune data that have passed the gate, and warn of what the answer will not keep."""
-    refuse_what_cannot_be(data.is_binary, average, per_label, objective, guard)
-    choice = choose_with(data, average, per_label, objective, guard)
-    tuned = result(data, average, per_label, objective, choice, guard)
-    warn_below_floors(objective, choice, tuned)
-    warn_of_nothing(objective, choice, tuned, guard, data.n_rows)
-    stairs = None if data.weights is not None else lambda: Staircase.of_checked(data)
-    warn_of_curse(objective, choice, tuned, guard, data.n_rows, stairs)
+    tuned = tune_silently(data, goal)
+    assert tuned._tuning is not None
+    warn_of_problems(tuned._tuning, tuned, data.n_rows, weighted=data.weights is not None)
     return tuned
 
 
-def choose_with(
-    data: LabelledScores,
-    average: str,
-    per_label: bool,
-    objective: Objective,
-    guard: Guard | None,
-) -> Choice:
-    """The exact optimum, or what a guard chooses instead."""
-    if guard is None:
-        return choose(data, average, per_label, objective)
-    from halfmax.tuning.guard.guards import (
-        choose_guarded,  # scipy.special would slow every first call
-    )
+def tune_silently(data: LabelledScores, goal: Goal, stairs: Staircase | None = None) -> Thresholds:
+    """Tune data that have passed the gate, without a warning.
 
-    return choose_guarded(data, average, objective, guard)
-
-
-def refuse_what_cannot_be(
-    one_classifier: bool,
-    average: str,
-    per_label: bool,
-    objective: Objective,
-    guard: Guard | None = None,
-) -> None:
-    """Refuse what has no meaning, or what could not be solved exactly."""
-    _refuse_to_choose(one_classifier, average, per_label, objective)
-    if guard is not None:
-        _refuse_to_guard(one_classifier, average, per_label, objective, guard)
-
-
-def _refuse_to_choose(
-    one_classifier: bool, average: str, per_label: bool, objective: Objective
-) -> None:
-    if one_classifier or average == "micro":
-        return
-    leaves_out = np.isnan(objective.zero_division)
-    if average == "macro" and per_label:
-        if leaves_out and np.isnan(objective(0, 0, 1, 2)):
-            raise ValueError(
-                "zero_division=nan leaves labels out of the mean, and with metric "
-                f"{objective.metric.name!r} a threshold decides which: labels cannot be tuned one "
-                "at a time; use per_label=False or a number from 0 to 1"
-            )
-        return
-    if objective.floors:
-        raise ValueError(
-            "min_precision and min_recall are floors for each label (average='macro' with "
-            "per_label=True) or for pooled counts (average='micro'); they have no meaning for "
-            f"average={average!r} with per_label={per_label}"
-        )
-    if average == "samples" and per_label and leaves_out:
-        raise ValueError(
-            "zero_division=nan leaves rows out of the mean, so labels cannot be moved one at a "
-            "time; use per_label=False or a number from 0 to 1"
-        )
-
-
-def _refuse_to_guard(
-    one_classifier: bool, average: str, per_label: bool, objective: Objective, guard: Guard
-) -> None:
-    if objective.floors:
-        raise ValueError(
-            "min_precision and min_recall are kept on the data given, which a guard looks past: "
-            "use guard=None with them"
-        )
-    if one_classifier:
-        return
-    if not per_label:
-        raise ValueError(
-            f"guard={guard.name!r} needs per_label=True: one threshold for all labels has next to "
-            "nothing to overfit; use guard=None with it"
-        )
-    if guard.name == "fbr" and average != "macro":
-        raise ValueError(
-            f"guard='fbr' is a rule for average='macro'; got average={average!r}: use 'auto'"
-        )
-
-
-def result(
-    data: LabelledScores,
-    average: str,
-    per_label: bool,
-    objective: Objective,
-    choice: Choice,
-    guard: Guard | None,
-) -> Thresholds:
-    """What was chosen, as the answer that users get."""
-    origin = Origin(lambda *_: data, average, per_label, objective, guard)
+    `stairs` is the staircase of these data, if it is known already.
+    """
+    tuning = Tuning(goal, choose_thresholds(data, goal, stairs), lambda *_: data)
     reached = None
-    if average == "samples" and not data.is_binary:
-        predictions = predict.predict(data.scores, choice.thresholds)
-        how = objective.metric, average, data.weights, objective.zero_division
-        reached = score(data.truth, predictions, *how)
-    average = "binary" if data.is_binary else average
-    what = choice, average, per_label, objective, data.labels, data.native
-    return result_of_counts(*what, origin, reached)
+    if goal.average_shown == "samples":
+        predictions = predict(data.scores, tuning.choice.thresholds)
+        zero = goal.objective.zero_division
+        reached = score(data.truth, predictions, goal.metric, "samples", data.weights, zero)
+    return Thresholds.of(tuning, data.labels, data.native, reached)
 
 
-def result_of_counts(
-    choice: Choice,
-    average: str,
-    per_label: bool,
-    objective: Objective,
-    labels: Labels | None,
-    native: Any,
-    origin: Origin,
-    reached: float | None = None,
-) -> Thresholds:
-    """The same from counts alone, which tell every average but that over rows."""
-    plain = Objective(objective.metric, objective.zero_division)
-    of_label = plain(*choice.counts)
-    if average == "micro":
-        reached = plain(*choice.counts.pooled()).item()
-    return Thresholds.from_counts(
-        choice.thresholds,
-        choice.counts,
-        label_scores=of_label,
-        score=mean_of_known(of_label) if reached is None else reached,
-        metric=objective.metric.name,
-        average=average,
-        shared=average == "binary" or not per_label,
-        labels=labels,
-        zero_division=objective.zero_division,
-        native=native,
-        guard=None if origin.guard is None else str(origin.guard),
-        _origin=origin,
-    )
+def choose_thresholds(data: LabelledScores, goal: Goal, stairs: Staircase | None = None) -> Choice:
+    """The exact optimum, or what a guard chooses instead."""
+    if goal.guard is None:
+        return choose(data, goal, stairs)
+    from halfmax.tuning.guard.guards import choose_guarded  # scipy.special is slow to import
+
+    return choose_guarded(data, goal)

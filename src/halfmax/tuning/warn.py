@@ -1,22 +1,19 @@
 """A tuned answer that will disappoint says so itself: flooded labels, and a score that flatters."""
 
-import warnings
-from collections.abc import Callable
-
 import numpy as np
 
-from halfmax._core.errors import HalfmaxWarning, OptimismWarning
+from halfmax._core.errors import OptimismWarning, warn
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
 from halfmax.metrics.average import mean_of_known
 from halfmax.metrics.counts import Counts
-from halfmax.metrics.goal import Guard
+from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
 from halfmax.staircase import leave_one_out
 from halfmax.staircase.leave_one_out import PLENTY, of_each_label
 from halfmax.staircase.stable_order import keys_of_labels
-from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import Choice
+from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
 
 _TELLING = 20  # rows; fewer may be what they are by chance
@@ -39,54 +36,45 @@ _NOTHING = {  # guard: why nothing is predicted, and what to do
 }
 
 
-def warn_of_curse(
-    objective: Objective,
-    choice: Choice,
-    tuned: Thresholds,
-    guard: Guard | None,
-    n_rows: int,
-    stairs: Staircase | Callable[[], Staircase] | None,
-) -> None:
-    """Warn the caller of `tune` once, with the numbers and the remedy.
-
-    `stairs` are those of rows without weights, or give them where the choice does not.
-    """
+def warn_of_problems(tuning: Tuning, tuned: Thresholds, n_rows: int, weighted: bool) -> None:
+    """Warn the caller of `tune`: floors missed, nothing predicted, floods, too much luck."""
+    _warn_below_floors(tuning, tuned)
     if n_rows < _TELLING:
         return
-    flooded = np.flatnonzero(choice.counts.floods())
-    news = [_of_flood(choice, tuned, flooded)] if len(flooded) else []
-    apart = tuned.average == "binary" or (tuned.average == "macro" and not tuned.shared)
-    if stairs is not None and guard is None and apart and not objective.floors:
-        news += _of_optimism(stairs, objective, choice, tuned)
-    if not news:
-        return
-    warnings.warn(f"{'; '.join(news)}. {_remedy(tuned, objective)}", OptimismWarning, stacklevel=4)
+    _warn_of_nothing(tuning, tuned)
+    _warn_of_curse(tuning, tuned, weighted)
 
 
-def warn_of_nothing(
-    objective: Objective, choice: Choice, tuned: Thresholds, guard: Guard | None, n_rows: int
-) -> None:
-    """Warn the caller of `tune` if no label is ever predicted though there are positives.
+def _warn_of_curse(tuning: Tuning, tuned: Thresholds, weighted: bool) -> None:
+    """Warn once, with the numbers and the remedy."""
+    goal = tuning.goal
+    flooded = np.flatnonzero(tuning.choice.counts.floods())
+    news = [_of_flood(tuning.choice, tuned, flooded)] if len(flooded) else []
+    if goal.labels_apart and goal.guard is None and not goal.objective.floors and not weighted:
+        news += _of_optimism(tuning, tuned)
+    if news:
+        warn(f"{'; '.join(news)}. {_remedy(goal)}", OptimismWarning)
+
+
+def _warn_of_nothing(tuning: Tuning, tuned: Thresholds) -> None:
+    """Warn if no label is ever predicted though there are positives.
 
     Where floors forbid it that has been said; some metrics, such as accuracy, may be best so.
     """
-    if n_rows < _TELLING or choice.counts.predicted.any() or not choice.counts.positives.any():
+    counts, goal = tuning.choice.counts, tuning.goal
+    if counts.predicted.any() or not counts.positives.any():
         return
-    name = None if guard is None else guard.name
-    if objective.floors or (tuned.score > 0 and name != "never"):
+    name = None if goal.guard is None else goal.guard.name
+    if goal.objective.floors or (tuned.score > 0 and name != "never"):
         return
     why, what = _NOTHING.get(name, _NOTHING[None])
-    warnings.warn(
-        f"these thresholds predict nothing at all, though there are positives: {why}; {what}",
-        HalfmaxWarning,
-        stacklevel=4,
-    )
+    warn(f"these thresholds predict nothing at all, though there are positives: {why}; {what}")
 
 
-def _remedy(tuned: Thresholds, objective: Objective) -> str:
-    if tuned.shared and tuned.average != "binary":
+def _remedy(goal: Goal) -> str:
+    if not (goal.per_label or goal.one_classifier):
         return "One threshold for each label with guard='auto' floods no label"
-    but = ", though without floors" if objective.floors else ""
+    but = ", though without floors" if goal.objective.floors else ""
     return f"guard='auto' gives thresholds that hold on new data{but}; diagnose() tells more"
 
 
@@ -105,18 +93,12 @@ def _of_flood(choice: Choice, tuned: Thresholds, flooded: Array) -> str:
     return f"{len(flooded):,} of {len(names):,} labels {verb} predicted for {what} ({some})"
 
 
-def _of_optimism(
-    stairs: Staircase | Callable[[], Staircase],
-    objective: Objective,
-    choice: Choice,
-    tuned: Thresholds,
-) -> list[str]:
-    score = tuned.score
-    few = (choice.counts.positives > 0) & (choice.counts.positives <= PLENTY)
-    if not few.any() or not score > 0 or _cannot_lose_much(objective, tuned, few):
+def _of_optimism(tuning: Tuning, tuned: Thresholds) -> list[str]:
+    score, positives = tuned.score, tuning.choice.counts.positives
+    few = (positives > 0) & (positives <= PLENTY)
+    if not few.any() or not score > 0 or _cannot_lose_much(tuning.goal.objective, tuned, few):
         return []
-    known = choice.stairs or (stairs() if callable(stairs) else stairs)
-    expected = _expected_at_most(known, objective, choice, tuned, np.flatnonzero(few))
+    expected = _expected_at_most(tuning, tuned, np.flatnonzero(few))
     if not score - expected > _TOO_MUCH * score:
         return []
     closer = (
@@ -140,14 +122,12 @@ def _cannot_lose_much(objective: Objective, tuned: Thresholds, few: Array) -> bo
     return bool(lost <= _TOO_MUCH * tuned.score)
 
 
-def _expected_at_most(
-    stairs: Staircase, objective: Objective, choice: Choice, tuned: Thresholds, few: Array
-) -> float:
+def _expected_at_most(tuning: Tuning, tuned: Thresholds, few: Array) -> float:
     """What `assess` would expect if the bootstrap, which takes time, saw no optimism."""
-    some = few
+    stairs, objective, some = tuning.stairs, tuning.goal.objective, few
     if len(few) > _SAMPLE:
         some = few[np.argsort(keys_of_labels(stairs.of_labels(few)), kind="stable")[:_SAMPLE]]
-    positives = choice.counts.positives
+    positives = tuning.choice.counts.positives
     left = of_each_label(stairs.of_labels(some), objective, PLENTY + 1, positives).expected
     alone = tuned.average == "binary"
     expected = tuned.label_scores.copy()
@@ -156,14 +136,14 @@ def _expected_at_most(
         judged = np.full(len(few), mean_of_known(judged))
     expected[few] = judged
     if not alone:
-        counts = choice.counts.positives, choice.counts.predicted
-        expected = leave_one_out.with_empty_labels(objective, *counts, expected)
+        predicted = tuning.choice.counts.predicted
+        expected = leave_one_out.with_empty_labels(objective, positives, predicted, expected)
     return min(mean_of_known(expected), tuned.score)
 
 
-def warn_below_floors(objective: Objective, choice: Choice, tuned: Thresholds) -> None:
+def _warn_below_floors(tuning: Tuning, tuned: Thresholds) -> None:
     """Say where nothing satisfies the floors, so that nobody is predicted."""
-    counts = choice.counts
+    counts, objective = tuning.choice.counts, tuning.goal.objective
     if tuned.average == "micro":
         counts = Counts(*(part.sum(keepdims=True) for part in counts))
     below = np.flatnonzero(np.isneginf(objective(*counts))) if objective.floors else ()
@@ -178,4 +158,4 @@ def warn_below_floors(objective: Objective, choice: Choice, tuned: Thresholds) -
         names = tuned.labels or range(size)
         some = spell_out([names[j] for j in below], most=5)
         who = f"{len(below)} of {size} labels ({some}) cannot satisfy"
-    warnings.warn(f"{who} {floors}: there nobody is predicted", HalfmaxWarning, stacklevel=4)
+    warn(f"{who} {floors}: there nobody is predicted")

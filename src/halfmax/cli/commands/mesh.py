@@ -2,7 +2,6 @@
 
 import tempfile
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
@@ -262,14 +261,12 @@ def _gathered(files: list[str], run: Run, bar: Bar) -> Iterator["Corpus"]:
 
 
 def _warn_of_seen(n_seen: int, n_documents: int) -> None:
-    from halfmax._core.errors import HalfmaxWarning
+    from halfmax._core.errors import warn
 
     if n_seen:
-        warnings.warn(
+        warn(
             f"{n_seen:,} of {n_documents:,} records were among those that the tagger learned from: "
-            "what they show is too good; evaluate on others",
-            HalfmaxWarning,
-            stacklevel=2,
+            "what they show is too good; evaluate on others"
         )
 
 

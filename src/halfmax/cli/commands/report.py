@@ -1,7 +1,6 @@
 """``halfmax report``: a page about thresholds, on the data they were tuned on or on others."""
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -178,7 +177,7 @@ def _read_long(
     tuned: "Thresholds", given: Given, paths: list[str], bar: Bar
 ) -> tuple[Reported, dict[str, Any]]:
     """A table as a matrix; thresholds of one classifier need no column of labels."""
-    from halfmax.tables.tune import whole_matrix
+    from halfmax.tables.open import whole_matrix
 
     one_classifier = tuned.average == "binary"
     opened = open_long(given._replace(binary=one_classifier), paths)
@@ -191,7 +190,7 @@ def _read_long(
 
 def _in_order_of(tuned: "Thresholds", data: "LabelledScores", untyped: bool) -> "LabelledScores":
     """The labels of the thresholds; one without rows is never true and never predicted."""
-    from halfmax._core.errors import HalfmaxWarning
+    from halfmax._core.errors import warn
     from halfmax._core.text import spell_out
 
     as_given: Any = str if untyped else lambda name: name  # of CSV, where 1 may be a word
@@ -204,11 +203,7 @@ def _in_order_of(tuned: "Thresholds", data: "LabelledScores", untyped: bool) -> 
             f"the thresholds have no label {spell_out(strange, 'or')}; they have {spell_out(names)}"
         )
     if lacking := [names[place] for place in sorted({*range(len(names))} - {*found})]:
-        warnings.warn(
-            f"the data have no rows for {spell_out(lacking)}: never true, and never predicted",
-            HalfmaxWarning,
-            stacklevel=2,
-        )
+        warn(f"the data have no rows for {spell_out(lacking)}: never true, and never predicted")
     truth, scores = (_moved(part, found, len(names)) for part in (data.truth, data.scores))
     return data._replace(truth=truth, scores=scores, labels=tuned.labels)
 

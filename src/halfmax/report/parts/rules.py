@@ -6,14 +6,16 @@ import numpy as np
 
 from halfmax._core import predict
 from halfmax._core.labelled import LabelledScores
-from halfmax._core.types import Array
+from halfmax._core.types import Floats
 from halfmax.metrics.average import AVERAGES, mean_of_known
-from halfmax.metrics.goal import Guard
+from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.score import score
-from halfmax.tuning.exact.choose import Choice, count_at
+from halfmax.staircase.staircase import Staircase
+from halfmax.tuning.exact.choose import Choice, best_thresholds, count_at, grid_of, read_at
+from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
-from halfmax.tuning.tune import choose_with, refuse_what_cannot_be
+from halfmax.tuning.tune import choose_thresholds
 
 TUNED, USUAL = "tuned", "usual"
 MANY = 1 << 27  # scores; what looks at whole rows would take too much memory and time for more
@@ -32,38 +34,43 @@ class Rule(NamedTuple):
     flooding: int
 
 
-def find_rules(
-    data: LabelledScores, thresholds: Thresholds, objective: Objective, guard: Guard | None
-) -> list[Rule]:
+class Found(NamedTuple):
+    """The rules that are compared, by their keys: names for readers, and thresholds."""
+
+    names: dict[str, str]
+    limits: dict[str, Floats]
+
+
+def find_rules(thresholds: Thresholds, tuning: Tuning) -> Found:
     """The thresholds given, the usual cut, and what is best for other averages, floors aside."""
+    data, goal = tuning.load(), tuning.goal
     usual, average = usual_cut(data), thresholds.average
     one = "this threshold", f"{usual:g}"
     many = f"these thresholds, for {INSTEAD.get(average)}", f"{usual:g} for all"
     these, cut = one if data.is_binary else many
-    what = {
-        TUNED: (these, thresholds.thresholds),
-        USUAL: (cut, np.full(data.n_labels, usual)),
-    }
-    if not data.is_binary:
-        for other in AVERAGES:
-            if other == average and not thresholds.shared:
-                continue
-            found = _best(data, other, objective, guard)
-            if found is not None:
-                kind = "best" if guard is None else f"guard {guard}"
-                what[other] = f"{kind} for {INSTEAD[other]}", found
-    return [_judge(key, name, data, limits, objective) for key, (name, limits) in what.items()]
+    names = {TUNED: these, USUAL: cut}
+    limits = {TUNED: thresholds.thresholds, USUAL: np.full(data.n_labels, usual)}
+    others = () if data.is_binary else AVERAGES
+    for other in others:
+        if other == average and not thresholds.shared:
+            continue
+        best = _best(tuning, Goal(goal.objective.without_floors, other, guard=goal.guard))
+        if best is not None:
+            kind = "best" if goal.guard is None else f"guard {goal.guard}"
+            names[other], limits[other] = f"{kind} for {INSTEAD[other]}", best
+    return Found(names, limits)
 
 
-def _best(
-    data: LabelledScores, average: str, objective: Objective, guard: Guard | None
-) -> Array | None:
+def _best(tuning: Tuning, goal: Goal) -> Floats | None:
     """The best thresholds of each label for another average, unless these cannot be found."""
-    if average == "samples" and data.scores.size > MANY:
+    data = tuning.load()
+    if goal.average == "samples" and data.scores.size > MANY:
         return None
     try:
-        refuse_what_cannot_be(data.is_binary, average, True, objective, guard)
-        return choose_with(data, average, True, objective, guard).thresholds
+        goal = goal.settle(data.is_binary)
+        if goal.guard is None:
+            return best_thresholds(data, goal, tuning.stairs)
+        return choose_thresholds(data, goal).thresholds
     except ValueError:  # the micro average of a metric that is no ratio, for one
         return None
 
@@ -73,24 +80,43 @@ def usual_cut(data: LabelledScores) -> float:
     return 0.5 if data.may_be_probabilities else 0.0
 
 
-def _judge(key: str, name: str, data: LabelledScores, limits: Array, objective: Objective) -> Rule:
-    choice = count_at(data, limits)
-    each = objective(*choice.counts)
+def judge_rules(
+    found: Found, data: LabelledScores, stairs: Staircase, objective: Objective
+) -> list[Rule]:
+    """What each rule counts and reaches; its thresholds are steps of `stairs`."""
+    return [
+        _judge(key, name, data, _counted(data, stairs, found.limits[key]), objective)
+        for key, name in found.names.items()
+    ]
+
+
+def _counted(data: LabelledScores, stairs: Staircase, limits: Floats) -> Choice:
+    """Sums of weights are taken apart, so that no sum depends on what else is counted."""
+    if data.weights is not None:
+        found = count_at(data, limits)
+    else:
+        found = read_at(stairs, grid_of(limits, data.scores.dtype))
+    return found._replace(thresholds=limits)
+
+
+def _judge(key: str, name: str, data: LabelledScores, choice: Choice, objective: Objective) -> Rule:
+    each, predicted = objective(*choice.counts), choice.counts.predicted
     if data.is_binary:
         scores = {"binary": float(each[0])}
     else:
-        predictions = predict.predict(data.scores, limits)
-        how = objective.metric, "samples", data.weights, objective.zero_division
+        predictions = predict.predict(data.scores, choice.thresholds)
+        zero = objective.zero_division
         scores = {
             "macro": mean_of_known(each),
             "micro": objective(*choice.counts.pooled()).item(),
-            "samples": score(data.truth, predictions, *how),
+            "samples": score(
+                data.truth, predictions, objective.metric, "samples", data.weights, zero
+            ),
         }
-    predicted = choice.counts.predicted
     return Rule(
         key,
         name,
-        choice._replace(thresholds=limits, stairs=None),
+        choice,
         scores,
         per_row=float(predicted.sum() / data.total),
         never=int((predicted == 0).sum()),

@@ -1,5 +1,6 @@
 """Checked data in, a threshold for each label out, with the counts that it gives."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from halfmax._core.jit import kernel
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.counts import Counts
+from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid, equivalent, unit_weights
 from halfmax.staircase.staircase import NOBODY, Staircase
@@ -38,26 +40,42 @@ def _first_best(offsets: Array, worth: Array, nobody: Array, step: Array) -> Non
                 step[j] = k
 
 
-def choose(data: LabelledScores, average: str, per_label: bool, objective: Objective) -> Choice:
-    """The thresholds with the best objective on the data given."""
+def choose(data: LabelledScores, goal: Goal, stairs: Staircase | None = None) -> Choice:
+    """The thresholds with the best objective on the data given.
+
+    `stairs` is the staircase of these data, if it is known already.
+    """
     if data.is_binary:
-        return _best_of_one(data, objective)
-    if average != "samples" and per_label:
-        return choose_on(Staircase.of_checked(data), average, objective)
-    if average == "micro":
-        threshold = _best_pooled(data, objective)
-    elif per_label:
-        return count_at(data, samples.ascend(data, objective))
-    else:
-        threshold = shared.best_shared(shared.group_scores(data, average), objective)
-    return count_at(data, np.full(data.n_labels, threshold))
+        return _best_of_one(data, goal.objective)
+    if goal.average != "samples" and goal.per_label:
+        stairs = Staircase.of_checked(data) if stairs is None else stairs
+        return choose_on(stairs, goal.average, goal.objective)
+    return count_at(data, best_thresholds(data, goal))
+
+
+def best_thresholds(data: LabelledScores, goal: Goal, stairs: Staircase | None = None) -> Floats:
+    """The same thresholds; what they count is found out only where that costs nothing."""
+    if data.is_binary or (goal.average != "samples" and goal.per_label):
+        return choose(data, goal, stairs).thresholds
+    if goal.per_label:
+        return samples.ascend(data, goal.objective) + 0.0
+    return np.full(data.n_labels, best_shared_threshold(data, goal) + 0.0)
+
+
+def best_shared_threshold(data: LabelledScores, goal: Goal) -> float:
+    """The threshold that is best for all labels together."""
+    if goal.average == "micro":
+        return _best_pooled(data, goal.objective)
+    return shared.best_shared(shared.group_scores(data, goal.average), goal.objective)
 
 
 def choose_on(stairs: Staircase, average: str, objective: Objective) -> Choice:
     """The best of labels that choose apart, all of which their staircases tell."""
     if average == "micro":
-        return _at_steps(stairs, micro.best_steps(stairs, objective))
-    return _best_of_each(stairs, objective)
+        found = _at_steps(stairs, micro.best_steps(stairs, objective))
+    else:
+        found = _best_of_each(stairs, objective)
+    return found._replace(stairs=stairs)
 
 
 def _best_of_one(data: LabelledScores, objective: Objective) -> Choice:
@@ -110,7 +128,7 @@ def _best_of_each(stairs: Staircase, objective: Objective) -> Choice:
         nobody = objective(0, 0, positives, total)
         nobody[np.isnan(nobody) & (positives == 0)] = np.inf  # best left out of the mean
         _first_best(offsets, worth, nobody, step[part])
-    return _at_steps(stairs, step)._replace(stairs=stairs)
+    return _at_steps(stairs, step)
 
 
 def _at_steps(stairs: Staircase, step: Array) -> Choice:
@@ -127,6 +145,30 @@ def _at_steps(stairs: Staircase, step: Array) -> Choice:
 def count_at(data: LabelledScores, thresholds: Floats) -> Choice:
     """Count at any thresholds: a staircase of one step for each label."""
     return at_only_steps(Staircase.of_checked(data, grid_of(thresholds, data.scores.dtype)))
+
+
+def count_at_each(data: LabelledScores, several: Sequence[Floats]) -> list[Choice]:
+    """Count at several thresholds of each label, in one pass over the data.
+
+    Sums of weights are taken apart, so that no sum depends on what else is counted.
+    """
+    if data.weights is not None:
+        return [count_at(data, thresholds) for thresholds in several]
+    grids = [grid_of(thresholds, data.scores.dtype) for thresholds in several]
+    columns = np.concatenate([grid.columns for grid in grids])
+    scores = np.concatenate([grid.scores for grid in grids])
+    stairs = Staircase.of_checked(data, Grid.from_entries(columns, scores, data.n_labels))
+    return [read_at(stairs, grid) for grid in grids]
+
+
+def read_at(stairs: Staircase, grid: Grid) -> Choice:
+    """The choice of labels that have one step of a grid at most, all of them steps of `stairs`."""
+    step = np.full(stairs.n_labels, NOBODY)
+    wanted = np.full(stairs.n_labels, np.nan, grid.scores.dtype)
+    wanted[grid.columns] = grid.scores
+    found = np.flatnonzero(stairs.grid.scores == wanted[stairs.grid.columns])
+    step[stairs.grid.columns[found]] = found
+    return _at_steps(stairs, step)
 
 
 def grid_of(thresholds: Floats, dtype: npt.DTypeLike) -> Grid:

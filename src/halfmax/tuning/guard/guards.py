@@ -14,10 +14,10 @@ from scipy.special import expit, logit
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.flooding import most_predicted
-from halfmax.metrics.goal import Guard
+from halfmax.metrics.goal import Goal, Guard
 from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective
-from halfmax.staircase.signal import uninformative
+from halfmax.staircase.signal import staircase_in_rows, uninformative
 from halfmax.staircase.stable_order import keys_of_counts, ranks_of_rows
 from halfmax.tuning.exact import shared
 from halfmax.tuning.exact.choose import Choice, choose, count_at
@@ -50,18 +50,21 @@ class Plan(NamedTuple):
     allowed: Array  # (labels,), how many bands may be predicted at most
 
 
-def choose_guarded(
-    data: LabelledScores, average: str, objective: Objective, guard: Guard
-) -> Choice:
+def choose_guarded(data: LabelledScores, goal: Goal) -> Choice:
     """The thresholds of any guard, and the counts that they give."""
+    objective, guard = goal.objective, goal.guard
+    assert guard is not None
     if guard.name not in ("fbr", "never"):
         objective.require_monotone(np.array([data.n_rows // 2]), np.array([data.n_rows]))
-        return count_at(data, guarded_thresholds(data, average, objective, guard))
-    naive = choose(data, average, True, objective)
+        return count_at(data, guarded_thresholds(data, goal.average, objective, guard))
+    naive = choose(data, goal)
     if guard.name == "fbr":
         low = objective(*naive.counts) < guard.floor
         return count_at(data, np.where(low, _highest_scores(data), naive.thresholds))
-    flagged = naive.counts.floods() | uninformative(data)
+    stairs = naive.stairs
+    if stairs is None or data.weights is not None:
+        stairs = staircase_in_rows(data)
+    flagged = naive.counts.floods() | uninformative(stairs)
     return count_at(data, np.where(flagged, np.inf, naive.thresholds))
 
 
@@ -146,7 +149,7 @@ def _teachers(bands: Bands) -> Array:
 
 def _doubtful(data: LabelledScores, guard: Guard) -> Array | None:
     """The labels not shown to be informative, for the guard that lets no label flood."""
-    return uninformative(data) if guard.name == "auto" else None
+    return uninformative(staircase_in_rows(data)) if guard.name == "auto" else None
 
 
 def _worth(bands: Bands, model: Array, guard: Guard) -> float:
