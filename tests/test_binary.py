@@ -176,7 +176,7 @@ def best_step(case, metric, zero_division=0.0, min_precision=None):
     w = np.ones(case.rows, np.int64) if case.w is None else np.asarray(case.w, float)
     objective = Objective(find_metric(USERS.get(metric, metric)), zero_division, min_precision)
     whole = one.Whole(objective, w[case.y == 1].sum(), w.sum())
-    return one.best_step(one.Rows(case.s, case.y, w), whole)
+    return one.best_step(one.ScoredRows(case.s, case.y, w), whole)
 
 
 @st.composite

@@ -23,7 +23,7 @@ from halfmax.mesh.records.generator import Recipe
 from halfmax.mesh.rules.evaluate import codes_of
 from halfmax.mesh.rules.half_max import find_half_max
 from halfmax.mesh.rules.judge import MANY, are_rare, judge
-from halfmax.mesh.rules.rule import Rule
+from halfmax.mesh.rules.rule import MeshRule
 from halfmax.mesh.stages import Stages
 from halfmax.paper.mesh import study
 from halfmax.paper.mesh.flatness import flattest, spread_of
@@ -240,7 +240,7 @@ def judged_on(records, penalties):
     outputs = Outputs(factors, weights.astype(np.float32), rates.astype(np.float32))
     rules = [find_half_max(outputs).rule(average, average) for average in ("macro", "micro")]
     cuts = tune_left_out(left_out_outputs(ridge, penalties), ridge.truth, "macro", "auto", 0)
-    return outputs, judge(outputs, truth, [*rules, Rule("auto", cuts)])
+    return outputs, judge(outputs, truth, [*rules, MeshRule("auto", cuts)])
 
 
 @real

@@ -28,7 +28,7 @@ import halfmax as hm
 from halfmax.mesh.model import fit, outputs, tagger
 from halfmax.mesh.model.fit import choose_penalties, fit_tagger, left_out_outputs, tune_left_out
 from halfmax.mesh.model.labels import frequent_terms, truth_of
-from halfmax.mesh.model.outputs import LeftOut, Outputs
+from halfmax.mesh.model.outputs import LeaveOneOutCorrection, Outputs
 from halfmax.mesh.model.ridge import Ridge
 from halfmax.mesh.model.settings import Settings
 from halfmax.mesh.model.tagger import Tag, Tagger
@@ -39,7 +39,7 @@ from halfmax.mesh.rules import half_max
 from halfmax.mesh.rules.evaluate import codes_of, evaluate, rules_of
 from halfmax.mesh.rules.half_max import find_half_max
 from halfmax.mesh.rules.judge import judge
-from halfmax.mesh.rules.rule import Rule
+from halfmax.mesh.rules.rule import MeshRule
 from halfmax.mesh.stages import (
     Stages,
     decode_texts,
@@ -97,7 +97,7 @@ def exact_outputs(draw):
         n_penalties = draw(st.integers(1, 2))
         leverages = 0.5 + draw(dyadic((n, n_penalties), 3)).astype(np.float64)
         which = draw(hnp.arrays(np.intp, m, elements=st.integers(0, n_penalties - 1)))
-        left_out = LeftOut(leverages, which, sparse.csr_array(draw(truths((n, m)))))
+        left_out = LeaveOneOutCorrection(leverages, which, sparse.csr_array(draw(truths((n, m)))))
     return Outputs(factors, weights, intercept, left_out)
 
 
@@ -354,11 +354,11 @@ def rules(draw, p):
     n, m = p.shape
     found = find_half_max(outputs_of(p))
     return [
-        Rule("0.5", np.full(m, 0.5)),
+        MeshRule("0.5", np.full(m, 0.5)),
         *(found.rule(average, average) for average in AVERAGES),
-        Rule("nobody", np.full(m, np.inf)),
-        Rule("labels", draw(thresholds(m))),
-        Rule("both", draw(thresholds(m)), draw(thresholds(n))),
+        MeshRule("nobody", np.full(m, np.inf)),
+        MeshRule("labels", draw(thresholds(m))),
+        MeshRule("both", draw(thresholds(m)), draw(thresholds(n))),
     ]
 
 
@@ -400,7 +400,7 @@ def test_f1_is_that_of_scikit_learn(n):
     y[n // 2 :: 5] = 0
     found = find_half_max(outputs_of(p))
     chosen = [found.rule(average, average) for average in AVERAGES]
-    chosen += [Rule("some", rng.random(6)), Rule("nobody", np.full(6, np.inf))]
+    chosen += [MeshRule("some", rng.random(6)), MeshRule("nobody", np.full(6, np.inf))]
     for one in judge(outputs_of(p), sparse.csr_array(y), chosen):
         made = np.array(naive_mesh.predictions(p, one.rule.of_labels, one.rule.of_documents), int)
         for average in AVERAGES:
@@ -927,7 +927,7 @@ def test_tags_are_what_the_rule_predicts(corpus, fitted, average, rule):
     texts = [*corpus.texts()][:25]
     scores = scores_of(fitted, texts)
     name = "samples" if average == "instance" else average
-    chosen = Rule("", fitted.thresholds[name])
+    chosen = MeshRule("", fitted.thresholds[name])
     if rule == "plug-in":
         chosen = find(scores).rule(name, "")
     predicted = naive_mesh.predictions(scores, chosen.of_labels, chosen.of_documents)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 Item = TypeVar("Item")
-Wanted = bool | Callable[[int, int], object] | None
+ProgressLike = bool | Callable[[int, int], object] | None
 
 _SECONDS_BETWEEN = 0.2
 _SECONDS_BETWEEN_LINES_OF_A_FILE = 10.0
@@ -22,7 +22,7 @@ class Progress:
     3 3
     """
 
-    def __init__(self, wanted: Wanted, what: str, total: int) -> None:
+    def __init__(self, wanted: ProgressLike, what: str, total: int) -> None:
         if not (wanted is None or isinstance(wanted, bool) or callable(wanted)):
             raise TypeError(
                 "progress must be True for a line on stderr, a function of (done, total), or None; "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from halfmax._core.types import Floats
-from halfmax.displays.base import Display, ink_of, name_of, need, number, plain
+from halfmax.displays.base import Display, ink_of, name_of, number, plain, require_result
 from halfmax.displays.lettering import name_uprights
 from halfmax.displays.style import BLUE, GREY, ORANGE
 from halfmax.honesty.assessment import Assessment
@@ -45,7 +45,9 @@ class AssessedScoreDisplay(Display):
         cls, assessment: Assessment, *, ax: "Axes | None" = None, **how: Any
     ) -> Self:
         """Draw what `assess` gives."""
-        return cls._of(need(Assessment, assessment, "assessment", "assess")).plot(ax, **how)
+        return cls._of(require_result(Assessment, assessment, "assessment", "assess")).plot(
+            ax, **how
+        )
 
     @classmethod
     def _of(cls, a: Assessment) -> Self:

@@ -135,7 +135,7 @@ def ink_of(ax: "Axes") -> Any:
     return ax.xaxis.label.get_color()
 
 
-def need(kind: type[Kind], value: Any, name: str, maker: str) -> Kind:
+def require_result(kind: type[Kind], value: Any, name: str, maker: str) -> Kind:
     """A result of halfmax, or an error that says which function gives it."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be what {maker} gives; got {type(value).__name__}")

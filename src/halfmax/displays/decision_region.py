@@ -12,10 +12,10 @@ from halfmax.displays.base import (
     Display,
     figure_of,
     name_of,
-    need,
     new_axes,
     number,
     plain,
+    require_result,
 )
 from halfmax.displays.lettering import Line, halo, name_lines
 from halfmax.displays.style import BLUE, ORANGE, PALE
@@ -72,7 +72,9 @@ class DecisionRegionDisplay(Display):
     @classmethod
     def from_region(cls, region: DecisionRegion, *, ax: Any = None, **how: Any) -> Self:
         """Draw what `decision_region` gives."""
-        return cls._of(need(DecisionRegion, region, "region", "decision_region")).plot(ax, **how)
+        return cls._of(require_result(DecisionRegion, region, "region", "decision_region")).plot(
+            ax, **how
+        )
 
     @classmethod
     def _of(cls, region: DecisionRegion) -> Self:

@@ -8,7 +8,7 @@ import numpy as np
 
 from halfmax._core.labels import Labels, names_or_places
 from halfmax._core.types import Array
-from halfmax.displays.base import MANY_POINTS, Display, ink_of, need, put_legend
+from halfmax.displays.base import MANY_POINTS, Display, ink_of, put_legend, require_result
 from halfmax.displays.lettering import name_points
 from halfmax.displays.style import BLUE, GREY, ORANGE
 from halfmax.expected.decision import Decision
@@ -77,7 +77,7 @@ class HalfMaxDisplay(Display):
 
     @classmethod
     def _of(cls, thresholds: Thresholds) -> Self:
-        t = need(Thresholds, thresholds, "thresholds", "tune")
+        t = require_result(Thresholds, thresholds, "thresholds", "tune")
         if t.average == "samples" or (t.shared and t.average == "macro"):
             raise ValueError(
                 "thresholds must be those of each label (average='macro' with per_label=True) or "
@@ -124,7 +124,7 @@ class HalfMaxDisplay(Display):
     @classmethod
     def from_diagnosis(cls, diagnosis: Diagnosis, *, ax: "Axes | None" = None, **how: Any) -> Self:
         """Draw what `diagnose` gives, with the miscalibrated labels marked and named."""
-        d = need(Diagnosis, diagnosis, "diagnosis", "diagnose")
+        d = require_result(Diagnosis, diagnosis, "diagnosis", "diagnose")
         if not d.probabilities:
             raise ValueError(_no_probabilities("the scores diagnosed are no probabilities"))
         flagged = np.array(["miscalibrated" in names for names in d.findings], np.bool_)
@@ -134,7 +134,9 @@ class HalfMaxDisplay(Display):
     @classmethod
     def from_decision(cls, decision: Decision, *, ax: "Axes | None" = None, **how: Any) -> Self:
         """Draw what `decide` gives: the lowest probability predicted in each batch against F*/2."""
-        return cls._of_decision(need(Decision, decision, "decision", "decide")).plot(ax, **how)
+        return cls._of_decision(require_result(Decision, decision, "decision", "decide")).plot(
+            ax, **how
+        )
 
     @classmethod
     def _of_decision(cls, d: Decision) -> Self:

@@ -9,7 +9,7 @@ import numpy as np
 from halfmax._core.labelled import read_labelled
 from halfmax._core.labels import Labels, names_or_places
 from halfmax._core.types import Array
-from halfmax.displays.base import MANY_POINTS, Display, ink_of, need, put_legend
+from halfmax.displays.base import MANY_POINTS, Display, ink_of, put_legend, require_result
 from halfmax.displays.lettering import name_points
 from halfmax.displays.style import BLUE, GREEN, GREY, ORANGE, PALE
 from halfmax.honesty.diagnosis import Diagnosis
@@ -67,7 +67,7 @@ class LabelHealthDisplay(Display):
 
     @classmethod
     def _of(cls, thresholds: Thresholds, n_rows: float | None = None) -> Self:
-        t = need(Thresholds, thresholds, "thresholds", "tune")
+        t = require_result(Thresholds, thresholds, "thresholds", "tune")
         if n_rows is None:
             if t._tuning is None:
                 raise ValueError(
@@ -116,9 +116,9 @@ class LabelHealthDisplay(Display):
     @classmethod
     def from_diagnosis(cls, diagnosis: Diagnosis, *, ax: "Axes | None" = None, **how: Any) -> Self:
         """Draw what `diagnose` gives."""
-        return cls._of_diagnosis(need(Diagnosis, diagnosis, "diagnosis", "diagnose")).plot(
-            ax, **how
-        )
+        return cls._of_diagnosis(
+            require_result(Diagnosis, diagnosis, "diagnosis", "diagnose")
+        ).plot(ax, **how)
 
     @classmethod
     def _of_diagnosis(cls, d: Diagnosis) -> Self:

@@ -10,7 +10,7 @@ from halfmax._core import checks, labelled
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.labels import names_or_places, place_of
 from halfmax._core.types import Floats
-from halfmax.displays.base import Display, ink_of, line_look, name_of, need, number, plain
+from halfmax.displays.base import Display, ink_of, line_look, name_of, number, plain, require_result
 from halfmax.displays.curve_counts import band, grid_of_scores
 from halfmax.displays.lettering import Box, Line, name_heights, name_lines, name_uprights, write
 from halfmax.displays.style import CURVES, GREY, SHADES
@@ -187,7 +187,7 @@ class ThresholdCurveDisplay(Display):
         n_resamples: int,
         seed: int,
     ) -> Self:
-        tuning = need(Thresholds, thresholds, "thresholds", "tune")._tuning
+        tuning = require_result(Thresholds, thresholds, "thresholds", "tune")._tuning
         if tuning is None:
             raise ValueError(
                 "thresholds do not know the data that they were tuned on, as after load or "

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.checks import check_whole
-from halfmax._core.progress import Wanted
+from halfmax._core.progress import ProgressLike
 from halfmax._core.types import Floats
 from halfmax.displays.base import Display, plain
 from halfmax.displays.style import BLUE, ORANGE, TALL
@@ -68,7 +68,7 @@ class WinnersCurseDisplay(Display):
         runs: int,
         seed: int = 0,
         *,
-        progress: Wanted = None,
+        progress: ProgressLike = None,
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:

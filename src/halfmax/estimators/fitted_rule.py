@@ -8,7 +8,7 @@ import numpy as np
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.matrix import open_probabilities
 from halfmax._core.types import Array
-from halfmax.estimators.targets import Kind
+from halfmax.estimators.targets import TargetKind
 from halfmax.expected.decide import decide_matrix
 from halfmax.expected.decision import Decision
 from halfmax.honesty import on_staircase
@@ -23,10 +23,10 @@ from halfmax.tuning.tune import tune_silently
 _MOST_KEPT = 1 << 24  # scores; more are assessed in fit if that is quick, and let go
 
 
-class Plan(NamedTuple):
+class FittedRule(NamedTuple):
     """How a fitted classifier predicts, whatever its parameters are set to later."""
 
-    kind: Kind
+    kind: TargetKind
     method: str
     rule: str
     goal: Goal
@@ -50,7 +50,7 @@ class Plan(NamedTuple):
             pooled = pooled.of_rows(once)
             assessed = tune_silently(pooled, self.goal)
         now = pooled.scores.size > _MOST_KEPT and on_staircase.can_judge(self.goal)
-        waiting = Waiting(assessed, tuned)
+        waiting = PendingAssessment(assessed, tuned)
         return {
             "score_": tuned.score,
             "thresholds_": tuned.thresholds,
@@ -69,7 +69,7 @@ class Plan(NamedTuple):
         return found
 
 
-class Waiting(NamedTuple):
+class PendingAssessment(NamedTuple):
     """What it takes to assess thresholds."""
 
     assessed: Thresholds  # tuned on each row once

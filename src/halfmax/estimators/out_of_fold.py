@@ -15,7 +15,7 @@ from halfmax._core.labelled import LabelledScores
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
 from halfmax.estimators.responses import scores_of, takes_many_labels
-from halfmax.estimators.targets import Kind, Targets, dense
+from halfmax.estimators.targets import TargetKind, Targets, dense
 
 Split = tuple[Array, Array]  # rows to fit on, rows to score
 
@@ -27,7 +27,7 @@ def fit_clone(estimator: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
     return fitted
 
 
-class Work(NamedTuple):
+class FoldWork(NamedTuple):
     """An estimator, and what it is fitted on and asked for."""
 
     estimator: Any
@@ -86,7 +86,7 @@ def _dense(targets: Targets) -> Targets:
     return targets._replace(given=dense(targets.given))
 
 
-def fit_first(work: Work, rows: Array | None) -> tuple[Any, Work]:
+def fit_first(work: FoldWork, rows: Array | None) -> tuple[Any, FoldWork]:
     """Fit on these rows; an estimator that cannot take a sparse y gets a dense one from then on.
 
     Neighbours are fitted on a sparse y in silence, with the whole of it as their only class, and
@@ -107,7 +107,7 @@ def fit_first(work: Work, rows: Array | None) -> tuple[Any, Work]:
         return work.fit(rows), work
 
 
-def fitted_before(estimator: Any, cv: str, kind: Kind) -> Any:
+def fitted_before(estimator: Any, cv: str, kind: TargetKind) -> Any:
     """The estimator as it is, if it is fitted and knows the classes."""
     if cv != "prefit":
         raise ValueError(f"cv must be a number, a splitter or 'prefit'; got {cv!r}")
@@ -129,12 +129,12 @@ def fitted_before(estimator: Any, cv: str, kind: Kind) -> Any:
     )
 
 
-def score_splits(work: Work, splits: Iterable[Split], n_jobs: int | None) -> list[Any]:
+def score_splits(work: FoldWork, splits: Iterable[Split], n_jobs: int | None) -> list[Any]:
     """For each split, the scores of its second rows by a clone fitted on its first."""
     return list(Parallel(n_jobs=n_jobs)(delayed(_fit_and_score)(work, *split) for split in splits))
 
 
-def _fit_and_score(work: Work, train: Array, test: Array) -> Any:
+def _fit_and_score(work: FoldWork, train: Array, test: Array) -> Any:
     return work.scores(work.fit(train), train, test)
 
 
@@ -169,7 +169,7 @@ def _never_unseen(scores: Any, seen: Any, lowest: float) -> Any:
     return sparse.csr_array((data, scores.indices, scores.indptr), shape=scores.shape)
 
 
-def _explained(error: ValueError, work: Work, truth: Any) -> ValueError:
+def _explained(error: ValueError, work: FoldWork, truth: Any) -> ValueError:
     """The same error, with its likely reason: one label at a time, or one class of a label."""
     targets = work.targets
     if not targets.kind.is_binary and not takes_many_labels(work.estimator):

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples
 from halfmax._core.matrix import open_scores
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
-from halfmax.estimators.targets import Kind
+from halfmax.estimators.targets import TargetKind, read_targets, width
 
 METHODS = ("predict_proba", "decision_function", "predict")
 
@@ -56,7 +56,7 @@ def find_method(estimator: Any, wanted: str) -> str:
     )
 
 
-def scores_of(estimator: Any, X: Any, method: str, kind: Kind) -> Any:
+def scores_of(estimator: Any, X: Any, method: str, kind: TargetKind) -> Any:
     """Scores of the positive class, or of each label: float32 or float64, dense or CSR."""
     answer = getattr(estimator, method)(X)
     read = _of_positive_class if kind.is_binary else _of_labels
@@ -84,7 +84,7 @@ def _name(estimator: Any) -> str:
     return text if len(text) <= 60 else type(estimator).__name__
 
 
-def _of_positive_class(estimator: Any, answer: Any, method: str, kind: Kind) -> Array:
+def _of_positive_class(estimator: Any, answer: Any, method: str, kind: TargetKind) -> Array:
     values = np.asarray(answer)
     if values.ndim == 2 and values.shape[1] == 2 and method != "predict":
         return values[:, kind.positive]
@@ -102,7 +102,7 @@ def _of_positive_class(estimator: Any, answer: Any, method: str, kind: Kind) -> 
     return values
 
 
-def _of_one_column(values: Array, classes: Any, kind: Kind) -> Array:
+def _of_one_column(values: Array, classes: Any, kind: TargetKind) -> Array:
     """A single column is the positive class, or the only class that was seen."""
     assert kind.classes is not None
     if classes is None or len(classes) != 1:
@@ -110,7 +110,7 @@ def _of_one_column(values: Array, classes: Any, kind: Kind) -> Array:
     return values if classes[0] == kind.classes[kind.positive] else 1.0 - values
 
 
-def _of_labels(estimator: Any, answer: Any, method: str, kind: Kind) -> Any:
+def _of_labels(estimator: Any, answer: Any, method: str, kind: TargetKind) -> Any:
     if isinstance(answer, list):
         answer = _stack(estimator, answer)
     values: Any = answer if sparse.issparse(answer) else np.asarray(answer)
@@ -140,3 +140,15 @@ def _stack(estimator: Any, answers: list[Any]) -> Array:
         else:
             columns.append(answer[:, -1])
     return np.column_stack(columns)
+
+
+def kind_known_to(estimator: Any, y: Any, pos_label: Any) -> TargetKind:
+    """Two classes are those that the estimator knows: the rows to score may hold only one."""
+    if width(y) > 1:
+        return read_targets(y, pos_label).kind
+    classes = getattr(estimator, "classes_", None)
+    if is_regressor(estimator) and np.isin(np.asarray(y), (0, 1)).all():
+        classes = np.array([0, 1])
+    if isinstance(classes, np.ndarray) and classes.shape == (2,):
+        return TargetKind.of_classes(classes, pos_label)
+    return read_targets(y, pos_label).kind

@@ -16,7 +16,7 @@ from halfmax._core.types import Array
 _NO_Y = "this estimator requires y to be passed, but the target y is None"
 
 
-class Kind(NamedTuple):
+class TargetKind(NamedTuple):
     """What is predicted: one of two classes, or any of some labels."""
 
     classes: Array | None  # of one classifier, sorted
@@ -26,7 +26,7 @@ class Kind(NamedTuple):
     container: Any = None  # the type of a sparse y, which predictions will have too
 
     @classmethod
-    def of_classes(cls, classes: Array, pos_label: Any) -> "Kind":
+    def of_classes(cls, classes: Array, pos_label: Any) -> "TargetKind":
         """One of two classes, of which the second is positive unless another is named."""
         place = _place_of(pos_label, classes)
         name = classes.tolist()[place]
@@ -73,7 +73,7 @@ class Kind(NamedTuple):
 class Targets(NamedTuple):
     """The targets of a fit."""
 
-    kind: Kind
+    kind: TargetKind
     given: Any  # to the estimator
     truth: Any  # 1-D uint8, or CSR of ones
     native: Any = None  # the frame that y came as
@@ -100,7 +100,7 @@ def read_targets(y: Any, pos_label: Any = None) -> Targets:
         raise ValueError(
             f"y must hold two classes; got one class, {classes.tolist()[0]!r}, in all rows"
         )
-    kind = Kind.of_classes(classes, pos_label)
+    kind = TargetKind.of_classes(classes, pos_label)
     return Targets(kind, values, (place == kind.positive).astype(np.uint8))
 
 
@@ -180,16 +180,16 @@ def _place_of(pos_label: Any, classes: Array) -> int:
     return int(names.index(pos_label))
 
 
-def read_labels(y: Any) -> tuple[Kind, Any, Matrix]:
+def read_labels(y: Any) -> tuple[TargetKind, Any, Matrix]:
     """A matrix of rows x labels: what it predicts, the CSR of its ones, and the matrix itself."""
     matrix = _open_indicator(y)
     return *_of_matrix(matrix, y), matrix
 
 
-def _of_matrix(matrix: Matrix, y: Any) -> tuple[Kind, Any]:
+def _of_matrix(matrix: Matrix, y: Any) -> tuple[TargetKind, Any]:
     truth = check_binary(matrix, "y")
     container = csr_like(y) if matrix.is_sparse else None
-    return Kind(None, 1, truth.shape[1], matrix.labels, container), truth
+    return TargetKind(None, 1, truth.shape[1], matrix.labels, container), truth
 
 
 def _open_indicator(y: Any) -> Matrix:

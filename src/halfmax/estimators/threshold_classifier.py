@@ -14,11 +14,11 @@ from halfmax._core import predict as _apply
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
 from halfmax.estimators import out_of_fold, routing
-from halfmax.estimators.fitted_rule import Plan, Waiting
+from halfmax.estimators.fitted_rule import FittedRule, PendingAssessment
 from halfmax.estimators.folds import LabelFolds, splitter_for
-from halfmax.estimators.out_of_fold import Work
+from halfmax.estimators.out_of_fold import FoldWork
 from halfmax.estimators.responses import find_method, scores_of, takes_many_labels
-from halfmax.estimators.targets import Kind, check_rows, read_targets
+from halfmax.estimators.targets import TargetKind, check_rows, read_targets
 from halfmax.expected.curve import find_ratio
 from halfmax.honesty.assessment import Assessment
 from halfmax.metrics import score as scoring
@@ -200,7 +200,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_rows(X, targets.truth)
         weights = labelled.check_weights(sample_weight, targets.n_rows)
         routed = routing.route_fit(self, sample_weight, fit_params)
-        work = Work(self.estimator, X, targets, routed.estimator.fit, method, plan.unseen)
+        work = FoldWork(self.estimator, X, targets, routed.estimator.fit, method, plan.unseen)
         fitted, rows, scores = self._fit_and_score(work, routed.splitter.split)
         pooled = out_of_fold.pool(targets, rows, scores, weights)
         if plan.rule == "empirical":
@@ -322,17 +322,17 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             )
         return method
 
-    def _plan_for(self, kind: Kind, method: str) -> Plan:
+    def _plan_for(self, kind: TargetKind, method: str) -> FittedRule:
         """How to predict; what cannot be is refused before anything is fitted."""
         goal = Goal.ask(self.metric, self.average, guard=self.guard).settle(kind.is_binary)
         if self.rule == "expected":
             find_ratio(goal.metric)
         elif goal.average_shown == "micro" and goal.guard is None:
             micro.require_ratio(goal.metric)
-        return Plan(kind, method, self.rule, goal)
+        return FittedRule(kind, method, self.rule, goal)
 
     def _fit_and_score(
-        self, work: Work, split_params: dict[str, Any]
+        self, work: FoldWork, split_params: dict[str, Any]
     ) -> tuple[Any, list[Array], list[Any]]:
         """The estimator that will predict; rows of each split, and scores that do not know them."""
         if isinstance(self.cv, str):
@@ -363,7 +363,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _assess(self) -> Assessment | None:
         """Assess once, then let go of the scores."""
-        waiting: Waiting | None = self.__dict__["_waiting"]
+        waiting: PendingAssessment | None = self.__dict__["_waiting"]
         if waiting is not None:
             self._assessment: Assessment | None = waiting.assess()
             self._waiting = None

@@ -3,14 +3,14 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
 from halfmax._core import checks, labelled
 from halfmax._core.labelled import LabelledScores
 from halfmax.estimators.folds import deal_rows, shuffling
-from halfmax.estimators.responses import find_method, scores_of
-from halfmax.estimators.targets import Kind, check_rows, read_targets, width
+from halfmax.estimators.responses import find_method, kind_known_to, scores_of
+from halfmax.estimators.targets import check_rows
 from halfmax.honesty import cross_fit
 from halfmax.metrics.average import check_average
 from halfmax.metrics.goal import Goal
@@ -65,22 +65,10 @@ def scored_rows(
     """Rows scored by a fitted estimator, with the truth about them, checked."""
     method = find_method(estimator, response_method)
     check_rows(X, y)
-    kind = _kind_known_to(estimator, y, pos_label)
+    kind = kind_known_to(estimator, y, pos_label)
     truth, scores = kind.truth(y), scores_of(estimator, X, method, kind)
     weights = labelled.check_weights(sample_weight, truth.shape[0])
     return LabelledScores(truth, scores, weights, kind.labels, None)
-
-
-def _kind_known_to(estimator: Any, y: Any, pos_label: Any) -> Kind:
-    """Two classes are those that the estimator knows: the rows to score may hold only one."""
-    if width(y) > 1:
-        return read_targets(y, pos_label).kind
-    classes = getattr(estimator, "classes_", None)
-    if is_regressor(estimator) and np.isin(np.asarray(y), (0, 1)).all():
-        classes = np.array([0, 1])
-    if isinstance(classes, np.ndarray) and classes.shape == (2,):
-        return Kind.of_classes(classes, pos_label)
-    return read_targets(y, pos_label).kind
 
 
 def make_threshold_scorer(

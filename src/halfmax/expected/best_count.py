@@ -53,7 +53,7 @@ class Batches(NamedTuple):
     n_items: int
 
 
-class Rule(NamedTuple):
+class CountRule(NamedTuple):
     """What is maximised, and the fewest and most items that each batch may have predicted."""
 
     ratio: Ratio
@@ -204,7 +204,7 @@ def _total(p: Array) -> float:
 
 
 @kernel
-def _find_stretches(batches: Batches, rule: Rule, stretches: _Stretches) -> None:
+def _find_stretches(batches: Batches, rule: CountRule, stretches: _Stretches) -> None:
     ratio = rule.ratio
     for batch in range(batches.edges.size - 1):
         p = _possible(batches, batch)
@@ -312,7 +312,7 @@ def _count_reaching(batches: Batches, thresholds: Array, counts: Array) -> None:
             counts[batch] += 1
 
 
-def best_counts(batches: Batches, rule: Rule) -> BestCounts:
+def best_counts(batches: Batches, rule: CountRule) -> BestCounts:
     """For each batch the best count, and what the plug-in threshold of its score would give."""
     n_batches = len(batches.edges) - 1
     sizes, first, last, counts, half_counts, at_threshold = np.empty((6, n_batches), np.int64)

@@ -19,7 +19,7 @@ import numpy as np
 from halfmax._core import checks
 from halfmax._core.jit import kernel, summing_kernel
 from halfmax._core.matrix import open_probabilities
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.reciprocal import MOST_NODES, fill_nodes, living_nodes
 from halfmax._core.text import spell_out
 from halfmax._core.threads import spans
@@ -296,7 +296,7 @@ def expected_curve(
     metric: str | Metric = "f1",
     zero_division: float = 0.0,
     *,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> Curve:
     """The expected metric of predicting the k most probable items, for k = 0, 1, ... n.
 

@@ -11,10 +11,10 @@ from scipy import sparse
 from halfmax._core import checks, frames
 from halfmax._core.jit import kernel
 from halfmax._core.matrix import Matrix, as_given, open_probabilities, warn_of_two_classes
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
-from halfmax.expected.best_count import Batches, BestCounts, Rule, best_counts
+from halfmax.expected.best_count import Batches, BestCounts, CountRule, best_counts
 from halfmax.expected.curve import find_ratio
 from halfmax.expected.decision import Decision
 from halfmax.expected.limits import check_limits
@@ -86,7 +86,7 @@ def decide(
     min_k: Any = 0,
     max_k: Any = None,
     *,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> Decision:
     """The predictions with the highest expected metric, given calibrated probabilities.
 
@@ -141,7 +141,7 @@ def decide_matrix(
     min_k: Any = 0,
     max_k: Any = None,
     *,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> Decision:
     """`decide` for probabilities that have passed the gate; predictions are an array or a CSR."""
     found = find_metric(metric)
@@ -152,7 +152,7 @@ def decide_matrix(
     average = "binary" if one_batch else average
     batches = _batches(matrix.values, average)
     limits = check_limits(min_k, max_k, batches.shape)
-    rule = Rule(ratio, zero_division, *limits)
+    rule = CountRule(ratio, zero_division, *limits)
     with Progress(progress, f"decide: {batches.shape[0]:,} batches", batches.shape[0]) as told:
         work = _decide_stored if matrix.is_sparse else _decide_dense
         best, predictions = work(batches, rule, told)
@@ -182,7 +182,7 @@ def _batches(values: Any, average: str) -> Any:
     return turned if isinstance(values, np.ndarray) else sparse.csr_array(turned)
 
 
-def _decide_dense(batches: Array, rule: Rule, told: Progress) -> tuple[BestCounts, Array]:
+def _decide_dense(batches: Array, rule: CountRule, told: Progress) -> tuple[BestCounts, Array]:
     n_batches, n_items = batches.shape
     predictions = np.empty(batches.shape, np.int8, order="C" if batches.flags.c_contiguous else "F")
 
@@ -198,7 +198,7 @@ def _decide_dense(batches: Array, rule: Rule, told: Progress) -> tuple[BestCount
     return best, predictions
 
 
-def _decide_stored(batches: Any, rule: Rule, told: Progress) -> tuple[BestCounts, Any]:
+def _decide_stored(batches: Any, rule: CountRule, told: Progress) -> tuple[BestCounts, Any]:
     n_batches, n_items = batches.shape
 
     def work(part: slice) -> tuple[BestCounts, Array]:
@@ -234,7 +234,7 @@ def _run(
     return BestCounts(*map(np.concatenate, zip(*best, strict=True))), others
 
 
-def _of(rule: Rule, part: slice) -> Rule:
+def _of(rule: CountRule, part: slice) -> CountRule:
     return rule._replace(min_k=rule.min_k[part], max_k=rule.max_k[part])
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from halfmax._core import checks
 from halfmax._core.jit import summing_kernel
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.reciprocal import exponential_sum
 from halfmax._core.threads import spans
 from halfmax._core.types import Array, Floats
@@ -98,7 +98,7 @@ def decide_joint(
     min_k: int = 0,
     max_k: int | None = None,
     *,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> JointDecision:
     """The predictions with the highest expected metric for items that depend on each other.
 

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from halfmax._core.labelled import LabelledScores, read_labelled
-from halfmax._core.progress import Wanted
+from halfmax._core.progress import ProgressLike
 from halfmax.honesty import cross_fit, on_staircase
 from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.case import Case, Draws
@@ -30,7 +30,7 @@ def assess(
     zero_division: float = 0.0,
     sample_weight: Any = None,
     guard: str | None = None,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> Assessment:
     """What the thresholds of `tune` will reach on new data, and how sure they are.
 

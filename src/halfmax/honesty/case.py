@@ -7,7 +7,7 @@ import numpy as np
 
 from halfmax._core.checks import check_share_inside, check_whole
 from halfmax._core.labelled import LabelledScores
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array
 from halfmax.honesty.intervals import Estimate
 from halfmax.metrics.counts import Counts
@@ -23,10 +23,10 @@ class Draws:
     n_resamples: int = 1000
     level: float = 0.95
     seed: int = 0
-    progress: Wanted = None
+    progress: ProgressLike = None
 
     @classmethod
-    def ask(cls, n_resamples: int, level: float, seed: int, progress: Wanted) -> "Draws":
+    def ask(cls, n_resamples: int, level: float, seed: int, progress: ProgressLike) -> "Draws":
         """Check the options of a public function."""
         Progress(progress, "", 1)
         return cls(

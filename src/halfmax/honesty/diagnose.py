@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from halfmax._core.labelled import LabelledScores, read_labelled
-from halfmax._core.progress import Wanted
+from halfmax._core.progress import ProgressLike
 from halfmax._core.types import Array, Floats
 from halfmax.honesty.assess import tune_and_assess
 from halfmax.honesty.assessment import Assessment
@@ -33,7 +33,7 @@ def diagnose(
     *,
     labels: Iterable[Hashable] | None = None,
     zero_division: float = 0.0,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> Diagnosis:
     """Which labels will misbehave on new data, why, and how much they hurt.
 

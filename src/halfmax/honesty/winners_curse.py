@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.checks import check_share_inside, check_whole
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Floats
 
@@ -28,7 +28,7 @@ _MOST_ITEMS = 10**11  # numpy's hypergeometric law takes blocks of fewer than 10
 
 
 def simulate_winners_curse(
-    n: int, base_rate: float, runs: int, seed: int = 0, progress: Wanted = None
+    n: int, base_rate: float, runs: int, seed: int = 0, progress: ProgressLike = None
 ) -> Floats:
     """The fraction predicted positive when the best F1 is sought for scores without any signal.
 
@@ -85,7 +85,7 @@ def simulate_winners_curse(
     return np.concatenate(best) / n
 
 
-class _Blocks(NamedTuple):
+class _ItemBlocks(NamedTuple):
     """Stretches (low, high] of items of some runs, and the positives up to either end."""
 
     run: Counts
@@ -94,10 +94,10 @@ class _Blocks(NamedTuple):
     before: Counts
     upto: Counts
 
-    def where(self, chosen: npt.NDArray[np.bool_]) -> "_Blocks":
-        return _Blocks(*(part[chosen] for part in self))
+    def where(self, chosen: npt.NDArray[np.bool_]) -> "_ItemBlocks":
+        return _ItemBlocks(*(part[chosen] for part in self))
 
-    def not_empty(self) -> "_Blocks":
+    def not_empty(self) -> "_ItemBlocks":
         return self.where(self.upto > self.before)
 
 
@@ -121,21 +121,21 @@ def _best_counts(n: int, base_rate: float, runs: int, rng: np.random.Generator) 
 
 def _first_blocks(
     n: int, base_rate: float, runs: int, rng: np.random.Generator
-) -> tuple[_Blocks, Counts]:
+) -> tuple[_ItemBlocks, Counts]:
     """Equal parts of each run, and the positives of each run."""
     ends = np.arange(min(n, _FIRST_BLOCKS) + 1, dtype=np.int64) * n // min(n, _FIRST_BLOCKS)
     inside = rng.binomial(np.diff(ends), base_rate, (runs, len(ends) - 1))
     upto = inside.cumsum(axis=1)
     parts: tuple[Any, ...] = (np.arange(runs)[:, None], ends[:-1], ends[1:], upto - inside, upto)
-    blocks = _Blocks(*(part.ravel() for part in np.broadcast_arrays(*parts)))
+    blocks = _ItemBlocks(*(part.ravel() for part in np.broadcast_arrays(*parts)))
     return blocks.not_empty(), upto[:, -1]
 
 
-def _halve(blocks: _Blocks, rng: np.random.Generator) -> _Blocks:
+def _halve(blocks: _ItemBlocks, rng: np.random.Generator) -> _ItemBlocks:
     """Both halves of every block, unless empty, as the first half of a single item is."""
     run, low, high, before, upto = blocks
     first = (high - low) // 2
     inside = upto - before
     middle, between = low + first, before + rng.hypergeometric(inside, high - low - inside, first)
     halves = (run, low, middle, before, between), (run, middle, high, between, upto)
-    return _Blocks(*map(np.concatenate, zip(*halves, strict=True))).not_empty()
+    return _ItemBlocks(*map(np.concatenate, zip(*halves, strict=True))).not_empty()

@@ -2,6 +2,12 @@
 
 from halfmax.metrics.metric import JACCARD, FBeta, find_metric
 
+AVERAGE_WORDS = {
+    "macro": "macro",
+    "micro": "micro",
+    "samples": "per-instance",
+}  # words for averages
+
 
 def metric_name(metric: str) -> str:
     """F1 rather than f1; a metric of the user's own as it is called."""

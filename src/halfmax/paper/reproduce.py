@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from halfmax._core.checks import check_whole
-from halfmax._core.progress import Wanted
+from halfmax._core.progress import ProgressLike
 from halfmax._core.text import spell_out
 from halfmax.paper import PARTS, RUNS
 from halfmax.paper.claims.check import FEWEST_RUNS, Claim, check_claims
@@ -19,7 +19,7 @@ from halfmax.paper.claims.claim import ASSUMES, FAILS, PASS, SLIP
 from halfmax.paper.curse.simulation import Curse, Plane, simulate_curse, simulate_plane
 from halfmax.paper.figures.pictures import Picture, pictures, rendered
 from halfmax.paper.folder import as_json, prepare_folder, write_files
-from halfmax.report.pages import fill_template, need
+from halfmax.report.pages import fill_template, require_installed
 
 _GRADES = (FAILS, ASSUMES, SLIP)
 
@@ -52,7 +52,7 @@ def reproduce(
     parts: Iterable[str] = PARTS,
     runs: int = RUNS,
     seed: int = 0,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> tuple[Path, Reproduction]:
     """Compute the parts asked for and write them into a folder; gives its page and what is on it.
 
@@ -76,7 +76,7 @@ def reproduce(
     runs, seed = check_whole("runs", runs, 1), check_whole("seed", seed, 0)
     if "claims" in wanted and runs < FEWEST_RUNS:
         raise ValueError(f"runs must be {FEWEST_RUNS} or more to judge the claims; got {runs}")
-    need("jinja2", "matplotlib")
+    require_installed("jinja2", "matplotlib")
     folder = prepare_folder(out)
     found = _compute(wanted, runs, seed, progress)
     page = folder / ("index.html" if wanted == set(PARTS) else f"{'-'.join(sorted(wanted))}.html")
@@ -84,7 +84,7 @@ def reproduce(
     return page, found
 
 
-def _compute(wanted: set[str], runs: int, seed: int, progress: Wanted) -> Reproduction:
+def _compute(wanted: set[str], runs: int, seed: int, progress: ProgressLike) -> Reproduction:
     curse = simulate_curse(runs, seed, progress=progress)
     claims = check_claims(curse, progress) if "claims" in wanted else []
     if wanted == {"claims"}:

@@ -19,8 +19,8 @@ from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
 from halfmax.report.parts.examples import Example, some_rows
 from halfmax.report.parts.pooled import Pooled, pool
-from halfmax.report.parts.rules import MANY, Rule, find_rules, judge_rules
-from halfmax.report.parts.steps import Steps, count_steps
+from halfmax.report.parts.rules import MANY, JudgedRule, find_rules, judge_rules
+from halfmax.report.parts.steps import CountedSteps, count_steps
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import best_thresholds, choose_on
 from halfmax.tuning.found import Tuning
@@ -51,8 +51,8 @@ class Content(NamedTuple):
 
     subject: Subject
     names: list[str]
-    rules: list[Rule]  # the thresholds themselves first, then the usual cut
-    steps: Steps
+    rules: list[JudgedRule]  # the thresholds themselves first, then the usual cut
+    steps: CountedSteps
     pooled: Pooled | None
     best_shared: dict[str, float]  # by average
     half_max: Floats  # NaN where there is none
@@ -62,11 +62,11 @@ class Content(NamedTuple):
     examples: list[Example]
 
     @property
-    def tuned(self) -> Rule:
+    def tuned(self) -> JudgedRule:
         return self.rules[0]
 
     @property
-    def usual(self) -> Rule:
+    def usual(self) -> JudgedRule:
         return self.rules[1]
 
     @property
@@ -194,7 +194,9 @@ def _half_max(data: LabelledScores, objective: Objective, stairs: Staircase) -> 
     return np.where(known, objective.metric.plug_in(best), np.nan)
 
 
-def _findings(subject: Subject, rule: Rule, diagnosis: Diagnosis | None) -> list[tuple[str, ...]]:
+def _findings(
+    subject: Subject, rule: JudgedRule, diagnosis: Diagnosis | None
+) -> list[tuple[str, ...]]:
     """Of each label what its scores are diagnosed with; whether it floods, at these thresholds."""
     flooding = rule.choice.counts.floods().tolist()
     found: list[tuple[str, ...]] = [()] * len(flooding)

@@ -11,10 +11,9 @@ from halfmax._core.types import Array
 from halfmax.honesty.diagnosis import FINDINGS
 from halfmax.metrics.metric import PRECISION, RECALL, LinearFractional
 from halfmax.metrics.objective import Objective
-from halfmax.metrics.words import metric_name, name_of_rule
+from halfmax.metrics.words import AVERAGE_WORDS, metric_name, name_of_rule
 from halfmax.report.charts import kinds_of_curves
 from halfmax.report.content import Content
-from halfmax.report.parts.rules import INSTEAD
 
 MOST_ROWS = 30_000  # of a decision's table
 _DIGITS = 6  # of what is only looked at; counts and thresholds are exact
@@ -27,7 +26,7 @@ def numbers_of(content: Content) -> dict[str, Any]:
     return {
         "metric": _metric(objective),
         "average": subject.thresholds.average,
-        "averages": INSTEAD,
+        "averages": AVERAGE_WORDS,
         "total": _exact(stairs.total[:1])[0],
         "names": content.names,
         "first": int(np.argmax(stairs.positives)),

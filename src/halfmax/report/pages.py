@@ -8,8 +8,8 @@ from halfmax import __version__
 from halfmax._core.text import spell_out
 
 
-def need(*modules: str) -> None:
-    """Refuse to begin without what only reports need."""
+def require_installed(*modules: str) -> None:
+    """Refuse to begin without what only reports require_installed."""
     missing = [name for name in modules if find_spec(name) is None]
     if missing:
         raise ModuleNotFoundError(

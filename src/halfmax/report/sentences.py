@@ -5,10 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from halfmax.honesty.diagnosis import FINDINGS
-from halfmax.metrics.words import metric_name
+from halfmax.metrics.words import AVERAGE_WORDS, metric_name
 from halfmax.report.content import Content
 from halfmax.report.pages import shown_ratio
-from halfmax.report.parts.rules import INSTEAD
 
 _TOO_MUCH = 0.2  # of the score, lost on new data
 _SHOWN = 6
@@ -26,7 +25,7 @@ class Advice(NamedTuple):
 
 def average_name(average: str) -> str:
     """The words before a score."""
-    return {"binary": "", **{key: f"{word} " for key, word in INSTEAD.items()}}[average]
+    return {"binary": "", **{key: f"{word} " for key, word in AVERAGE_WORDS.items()}}[average]
 
 
 def headline(content: Content) -> str:

@@ -19,7 +19,7 @@ from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.report.content import Subject, gather, names_of
 from halfmax.report.page import NEEDED, page_of
-from halfmax.report.pages import need
+from halfmax.report.pages import require_installed
 from halfmax.tuning.exact.choose import count_at
 from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import ReportRequest, Thresholds
@@ -29,7 +29,7 @@ _LEVEL = 0.95
 
 def write_report(request: ReportRequest) -> Path:
     """What `Thresholds.report` does; all that can be refused is refused before the long work."""
-    need(*NEEDED)
+    require_installed(*NEEDED)
     draws = Draws.ask(request.n_resamples, _LEVEL, request.seed, request.progress)
     _check_kinds(request)
     check_writable(request.path, request.overwrite)

@@ -76,7 +76,7 @@ class Replicates(NamedTuple):
     worth: Array
 
 
-class _Blocks(NamedTuple):
+class _StepBlocks(NamedTuple):
     """Stretches low to high of steps; hits and misses before and in each; a run has one best."""
 
     run: Array
@@ -87,8 +87,8 @@ class _Blocks(NamedTuple):
     hits: Array
     misses: Array
 
-    def where(self, chosen: Array) -> "_Blocks":
-        return _Blocks(*(part[chosen] for part in self))
+    def where(self, chosen: Array) -> "_StepBlocks":
+        return _StepBlocks(*(part[chosen] for part in self))
 
 
 def resample(steps: Steps, worth_of: Worth, runs: int, rng: np.random.Generator) -> Replicates:
@@ -113,7 +113,7 @@ def resample(steps: Steps, worth_of: Worth, runs: int, rng: np.random.Generator)
 
 
 def _floor_and_ceiling(
-    blocks: _Blocks, worth_of: Worth, positives: Array, total: Array
+    blocks: _StepBlocks, worth_of: Worth, positives: Array, total: Array
 ) -> tuple[Array, Array]:
     """The objective at the end of each block, and what no step in the block exceeds."""
     counts = positives[blocks.run], total[blocks.run]
@@ -131,7 +131,7 @@ def _floor_and_ceiling(
 
 def _first_blocks(
     steps: Steps, runs: int, rng: np.random.Generator
-) -> tuple[_Blocks, Array, Array]:
+) -> tuple[_StepBlocks, Array, Array]:
     """Blocks of all labels in all runs, and the positives and total of each run."""
     edges, label = _edges(steps.offsets)
     hits, misses = (
@@ -146,7 +146,7 @@ def _first_blocks(
     total = positives + all_misses + rng.poisson(steps.other_misses, (runs, n_labels))
     run = np.arange(runs)[:, None] * n_labels + label
     parts = run, edges[:-1], edges[1:], hits_before, misses_before, hits, misses
-    blocks = _Blocks(*(part.ravel() for part in np.broadcast_arrays(*parts)))
+    blocks = _StepBlocks(*(part.ravel() for part in np.broadcast_arrays(*parts)))
     return blocks, positives.ravel(), total.ravel()
 
 
@@ -167,7 +167,7 @@ def _before(weights: Array, first: Array, label: Array) -> tuple[Array, Array]:
     return upto - weights - before_label[:, label], np.add.reduceat(weights, first, axis=1)
 
 
-def _halve(blocks: _Blocks, steps: Steps, rng: np.random.Generator) -> _Blocks:
+def _halve(blocks: _StepBlocks, steps: Steps, rng: np.random.Generator) -> _StepBlocks:
     """Both halves of every block; the first half of a single step is empty."""
     run, low, high, hits_before, misses_before, hits, misses = blocks
     middle = (low + high) // 2
@@ -185,7 +185,7 @@ def _halve(blocks: _Blocks, steps: Steps, rng: np.random.Generator) -> _Blocks:
             misses - first_misses,
         ),
     )
-    return _Blocks(*map(np.concatenate, zip(*halves, strict=True)))
+    return _StepBlocks(*map(np.concatenate, zip(*halves, strict=True)))
 
 
 def _share(before: Array, low: Array, middle: Array, high: Array) -> Array:

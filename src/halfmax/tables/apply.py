@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from halfmax._core.files import refuse_input
-from halfmax._core.progress import Wanted
+from halfmax._core.progress import ProgressLike
 from halfmax.tables.columns import WHOLE, Columns, kind_of_id
 from halfmax.tables.deliver import NewColumn, deliver, refuse_engine_output, refuse_output
 from halfmax.tables.engines.work import Predict
@@ -30,7 +30,7 @@ def apply_table(
     only_predicted: bool = False,
     unknown: str = "error",
     overwrite: bool = False,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> Any:
     """Predictions for a long table: 1 where the score reaches the threshold of the label, else 0.
 

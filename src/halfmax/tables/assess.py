@@ -8,7 +8,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from halfmax._core.labelled import LabelledScores
-from halfmax._core.progress import Wanted
+from halfmax._core.progress import ProgressLike
 from halfmax._core.threads import map_blocks
 from halfmax.honesty import on_staircase
 from halfmax.honesty.assess import tune_and_assess
@@ -21,8 +21,8 @@ from halfmax.metrics.metric import Metric
 from halfmax.tables.columns import id_type
 from halfmax.tables.engines.work import KeepWhatCounts
 from halfmax.tables.matrix import instance_type, matrix_of, number
-from halfmax.tables.open import Opened, needs_rows, open_labelled, whole_matrix
-from halfmax.tables.sources import Table
+from halfmax.tables.open import OpenedTable, needs_rows, open_labelled, whole_matrix
+from halfmax.tables.sources import LocalTable
 from halfmax.tables.tune import tune_on_staircases
 from halfmax.tuning.thresholds import Thresholds
 
@@ -45,7 +45,7 @@ def assess_table(
     zero_division: float = 0.0,
     n_instances: int | None = None,
     check_duplicates: bool | None = None,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> Assessment:
     """What the thresholds of `tune_table` will reach on new data, and how sure they are.
 
@@ -89,7 +89,7 @@ def diagnose_table(
     instance: str | None = "instance",
     zero_division: float = 0.0,
     check_duplicates: bool | None = None,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> Diagnosis:
     """Which labels of a long table will misbehave on new data, as `diagnose` tells.
 
@@ -103,7 +103,7 @@ def diagnose_table(
 
 
 def _assess_in_place(
-    opened: Opened, goal: Goal, n_instances: int | None, draws: Draws
+    opened: OpenedTable, goal: Goal, n_instances: int | None, draws: Draws
 ) -> Assessment:
     if not goal.one_classifier and opened.columns.instance is None:
         raise ValueError(
@@ -126,7 +126,7 @@ def _no_rows(one_classifier: bool, n_labels: int) -> LabelledScores:
     return LabelledScores(empty.astype(np.uint8), empty, None, None, None)
 
 
-def _rows_that_count(opened: Opened, tuned: Thresholds) -> LabelledScores:
+def _rows_that_count(opened: OpenedTable, tuned: Thresholds) -> LabelledScores:
     """Rows that are neither true nor predicted tell nothing of how labels vary together."""
     columns, place = opened.columns, opened.place
     assert columns.instance is not None
@@ -139,21 +139,21 @@ def _rows_that_count(opened: Opened, tuned: Thresholds) -> LabelledScores:
         tuned.thresholds,
         _instance_type(place, columns.instance),
     )
-    found = _run(place, work) if isinstance(place, Table) else place.collect(work)
+    found = _run(place, work) if isinstance(place, LocalTable) else place.collect(work)
     return _as_matrix(found, len(names), _is_untyped(place))
 
 
 def _instance_type(place: Any, name: str) -> Any:
-    if isinstance(place, Table):
+    if isinstance(place, LocalTable):
         return instance_type(place)
     return id_type(place.schema.field(name).type)
 
 
 def _is_untyped(place: Any) -> bool:
-    return isinstance(place, Table) and place.untyped
+    return isinstance(place, LocalTable) and place.untyped
 
 
-def _run(table: Table, work: KeepWhatCounts) -> pa.Table:
+def _run(table: LocalTable, work: KeepWhatCounts) -> pa.Table:
     """What an engine would do, here."""
 
     def run(place: int) -> list[pa.RecordBatch]:

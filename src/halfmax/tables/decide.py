@@ -9,7 +9,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from halfmax._core.matrix import Matrix
-from halfmax._core.progress import Wanted
+from halfmax._core.progress import ProgressLike
 from halfmax._core.types import Array
 from halfmax.expected.decide import decide_matrix
 from halfmax.expected.decision import Decision
@@ -22,14 +22,14 @@ from halfmax.tables.engines.work import Batches, with_new_field, with_prediction
 from halfmax.tables.matrix import Pairs, read_pairs
 from halfmax.tables.open import find_engine
 from halfmax.tables.rows import Rows, check_probabilities
-from halfmax.tables.sources import Table, is_duckdb, open_table
+from halfmax.tables.sources import LocalTable, is_duckdb, open_table
 from halfmax.tables.writing import check_output
 
 _PROBABILITY, _SCORE = "probability", "score"
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class DecideGoal:
     """What `decide` is asked for."""
 
     metric: str | Metric
@@ -88,7 +88,7 @@ def decide_table(
     prediction: str = "predicted",
     only_predicted: bool = False,
     overwrite: bool = False,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> TableDecision:
     """The decisions of `decide`, for a table with a row for each (instance, label).
 
@@ -119,7 +119,7 @@ def decide_table(
     if out is not None:
         check_output(out, overwrite)
     average = check_average(average, one_classifier=label is None)
-    rule = Rule(metric, average, zero_division, min_k, max_k)
+    rule = DecideGoal(metric, average, zero_division, min_k, max_k)
     new = NewColumn(prediction, only_predicted)
     engine = find_engine(source)
     if engine is not None:
@@ -156,7 +156,7 @@ def _columns(
     return Columns(label, probability, instance=None if label is None else instance)
 
 
-def _open(source: Any, instance: str, label: str | None, probability: str | None) -> Table:
+def _open(source: Any, instance: str, label: str | None, probability: str | None) -> LocalTable:
     if is_duckdb(source):  # computed anew, its rows might come in another order
         source = source.to_arrow_table()
     table = open_table(source, Columns(None, None), whole=True)
@@ -166,7 +166,9 @@ def _open(source: Any, instance: str, label: str | None, probability: str | None
     return replace(table, columns=columns.found_in(table.schema, "the table"))
 
 
-def _decide(table: Table, rule: Rule, progress: Wanted) -> tuple[Decision, Array, list[int]]:
+def _decide(
+    table: LocalTable, rule: DecideGoal, progress: ProgressLike
+) -> tuple[Decision, Array, list[int]]:
     """The decision, whether each row of the table is predicted, and the rows of each part."""
     name = table.columns.score
     assert name is not None
@@ -188,7 +190,7 @@ def _decide(table: Table, rule: Rule, progress: Wanted) -> tuple[Decision, Array
     return decision, predicted, pairs.sizes
 
 
-def _in_table(predictions: Any, pairs: Pairs, rule: Rule) -> Array:
+def _in_table(predictions: Any, pairs: Pairs, rule: DecideGoal) -> Array:
     """Which rows of the table are predicted.
 
     Where `min_k` asks for pairs that cannot be true, those that have a row come first.
@@ -204,7 +206,7 @@ def _in_table(predictions: Any, pairs: Pairs, rule: Rule) -> Array:
     return found
 
 
-def _take_instead(absent: Array, own: Array, found: Array, width: int, rule: Rule) -> None:
+def _take_instead(absent: Array, own: Array, found: Array, width: int, rule: DecideGoal) -> None:
     """For each prediction without a row, another row of its batch that is not predicted yet."""
     free = np.flatnonzero(~found)
     wanted, batch = (_batches(keys, width, rule.average) for keys in (absent, own[free]))
@@ -227,7 +229,7 @@ def _batches(keys: Array, width: int, average: str) -> Array:
     return keys // width if average == "samples" else keys % width
 
 
-def _in_engine(engine: Engine, columns: Columns, rule: Rule, new: NewColumn) -> Any:
+def _in_engine(engine: Engine, columns: Columns, rule: DecideGoal, new: NewColumn) -> Any:
     found = columns.found_in(engine.schema, "the table")
     new.check(engine.schema)
     key = {"samples": found.instance, "macro": found.label}.get(rule.average)
@@ -245,7 +247,7 @@ class DecideParts:
 
     roles: Columns
     given: pa.Schema
-    rule: Rule
+    rule: DecideGoal
     new: NewColumn
 
     @property

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from halfmax._core.files import refuse_input, refuse_inside
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks
 from halfmax.tables.files import ROWS_AT_ONCE, in_large_batches, takes_in
-from halfmax.tables.sources import Table, as_paths
+from halfmax.tables.sources import LocalTable, as_paths
 from halfmax.tables.writing import table_file
 
 Path = str | os.PathLike[str]
@@ -57,7 +57,7 @@ def refuse_engine_output(name: str, out: Any) -> None:
         raise ValueError(f"out is for tables that lie here; let {name} write the frame given back")
 
 
-def refuse_output(source: Any, table: Table, out: Path | None) -> None:
+def refuse_output(source: Any, table: LocalTable, out: Path | None) -> None:
     """The file to write must not be one that is read, nor lie in a folder that is read."""
     if out is not None:
         refuse_input("out", out, table.files)
@@ -67,13 +67,13 @@ def refuse_output(source: Any, table: Table, out: Path | None) -> None:
 
 
 def deliver(
-    table: Table,
+    table: LocalTable,
     schema: pa.Schema,
     predict: Predicting,
     new: NewColumn,
     out: Path | None,
     overwrite: bool,
-    progress: Wanted,
+    progress: ProgressLike,
 ) -> Any:
     """Run over all parts, and give the table back or write it."""
     with Progress(progress, "rows predicted", table.rows or 0) as told:
@@ -86,7 +86,7 @@ def deliver(
     return _as_given(whole, table.native, new)
 
 
-def _in_order(table: Table, predict: Predicting, told: Progress) -> Iterator[pa.RecordBatch]:
+def _in_order(table: LocalTable, predict: Predicting, told: Progress) -> Iterator[pa.RecordBatch]:
     """All batches; on all cores if the parts, of which some wait in memory, are known as small."""
     places = range(len(table.parts))
     if any(part.rows is None or part.rows > ROWS_AT_ONCE for part in table.parts):

@@ -21,7 +21,7 @@ from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.rows import Rows, plain
-from halfmax.tables.sources import Table
+from halfmax.tables.sources import LocalTable
 
 _HELD = 1 << 23  # hashes in memory
 _PILE_BITS = 8  # of a hash say which of the files on disk it goes to
@@ -114,7 +114,7 @@ def _grown(seen: Risen, columns: Array) -> Risen:
     )
 
 
-def refuse_duplicates(table: Table, told: Progress | None = None) -> None:
+def refuse_duplicates(table: LocalTable, told: Progress | None = None) -> None:
     """Raise an error that names two rows of the same pair, if there are any."""
     columns = replace(table.columns, score=None, truth=None, weight=None)
     table, codes = replace(table, columns=columns), LabelCodes()
@@ -214,7 +214,7 @@ def _equal_neighbours(rising: Array) -> Array:
     return repeated
 
 
-def _refuse_equal_pairs(table: Table, codes: LabelCodes, suspects: Array) -> None:
+def _refuse_equal_pairs(table: LocalTable, codes: LabelCodes, suspects: Array) -> None:
     seen: dict[tuple[Any, int], str] = {}
     labels = codes.known
     for place in range(len(table.parts)):

@@ -9,20 +9,20 @@ from halfmax.tables.columns import Columns
 from halfmax.tables.engines.engine import Engine
 from halfmax.tables.matrix import instance_type
 from halfmax.tables.rows import plain
-from halfmax.tables.sources import Table
+from halfmax.tables.sources import LocalTable
 from halfmax.tables.tally import Size
 
 
-def count_instances(place: Table | Engine, columns: Columns) -> Size | None:
+def count_instances(place: LocalTable | Engine, columns: Columns) -> Size | None:
     """Count a table's rows and instances; None if it has no column of instances."""
     if columns.instance is None:
         return None
-    if not isinstance(place, Table):
+    if not isinstance(place, LocalTable):
         return Size(*place.count_distinct(columns.instance))
     return _count_here(place)
 
 
-def _count_here(table: Table) -> Size:
+def _count_here(table: LocalTable) -> Size:
     kind = instance_type(table)
     table = replace(table, columns=replace(table.columns, score=None, truth=None, weight=None))
 

@@ -10,14 +10,14 @@ from scipy import sparse
 
 from halfmax._core.checks import check_whole
 from halfmax._core.labelled import LabelledScores, check_sum_of_weights
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array, Floats
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.columns import id_type, plain_type
 from halfmax.tables.duplicates import refuse_duplicates
 from halfmax.tables.rows import Rows, plain
-from halfmax.tables.sources import Table
+from halfmax.tables.sources import LocalTable
 from halfmax.tables.tally import NO_ROWS, NO_WEIGHTS, as_integers
 
 
@@ -37,7 +37,7 @@ class Pairs(NamedTuple):
     def shape(self) -> tuple[int, int]:
         return len(self.instances), len(self.labels)
 
-    def stored(self, table: Table) -> Any:
+    def stored(self, table: LocalTable) -> Any:
         """A sparse matrix that holds, for each pair, its place in the table; none comes twice."""
         order = np.lexsort((self.columns, self.rows))
         rows, columns = self.rows[order], self.columns[order]
@@ -47,7 +47,7 @@ class Pairs(NamedTuple):
 
 
 def read_pairs(
-    table: Table, progress: Wanted, check: Callable[[Rows], object] | None = None
+    table: LocalTable, progress: ProgressLike, check: Callable[[Rows], object] | None = None
 ) -> Pairs:
     """Read everything; `check` may refuse rows for more than the gate does."""
     codes = LabelCodes()
@@ -77,7 +77,10 @@ _Batch = tuple[Array, Array, Array | None, Array | None, pa.Array | None]
 
 
 def _read_parts(
-    table: Table, codes: LabelCodes, progress: Wanted, check: Callable[[Rows], object] | None
+    table: LocalTable,
+    codes: LabelCodes,
+    progress: ProgressLike,
+    check: Callable[[Rows], object] | None,
 ) -> list[list[_Batch]]:
     """Labels as codes, scores, truth, weights and instances of all batches, part by part."""
     kind = instance_type(table)
@@ -99,7 +102,7 @@ def _read_parts(
     return parts
 
 
-def read_matrix(table: Table, progress: Wanted) -> LabelledScores:
+def read_matrix(table: LocalTable, progress: ProgressLike) -> LabelledScores:
     """A labelled table; a pair that it does not hold is absent from the sparse matrix."""
     pairs = read_pairs(table, progress)
     assert pairs.truth is not None
@@ -161,7 +164,7 @@ def in_order(codes: Array, known: pa.Array, untyped: bool) -> tuple[Array, list[
     return np.argsort(order)[codes], [names[j] for j in order]
 
 
-def instance_type(table: Table) -> pa.DataType | None:
+def instance_type(table: LocalTable) -> pa.DataType | None:
     """The one type of ids from all parts."""
     if table.columns.instance is None:
         return None

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfmax._core.labelled import LabelledScores
-from halfmax._core.progress import Wanted
+from halfmax._core.progress import ProgressLike
 from halfmax.metrics.goal import Goal
 from halfmax.tables.columns import Columns
 from halfmax.tables.duplicates import refuse_duplicates
@@ -12,26 +12,26 @@ from halfmax.tables.engines.dask import DaskTable, is_dask
 from halfmax.tables.engines.engine import Engine
 from halfmax.tables.engines.spark import SparkTable, is_spark
 from halfmax.tables.matrix import of_instances, read_matrix
-from halfmax.tables.sources import Table, open_table
+from halfmax.tables.sources import LocalTable, open_table
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenedTable:
     """A table here or in an engine, its columns found, and whether duplicates shall be refused."""
 
-    place: Table | Engine
+    place: LocalTable | Engine
     columns: Columns
     refuse_duplicates: bool
 
     @property
     def native(self) -> Any:
         """The frame whose library answers should use."""
-        return self.place.native if isinstance(self.place, Table) else None
+        return self.place.native if isinstance(self.place, LocalTable) else None
 
     @property
     def files(self) -> tuple[str, ...]:
         """The files that are read, as far as they are known."""
-        return self.place.files if isinstance(self.place, Table) else ()
+        return self.place.files if isinstance(self.place, LocalTable) else ()
 
 
 def find_engine(source: Any) -> Engine | None:
@@ -41,21 +41,23 @@ def find_engine(source: Any) -> Engine | None:
     return DaskTable(source) if is_dask(source) else None
 
 
-def open_source(source: Any, columns: Columns, check_duplicates: bool | None) -> Opened:
+def open_source(source: Any, columns: Columns, check_duplicates: bool | None) -> OpenedTable:
     """Find the columns; duplicates are looked for unless that would shuffle the whole table."""
     if check_duplicates not in (None, True, False):
         raise TypeError(f"check_duplicates must be True, False or None; got {check_duplicates!r}")
     engine = find_engine(source)
     place = open_table(source, columns) if engine is None else engine
     found = (
-        place.columns if isinstance(place, Table) else columns.found_in(place.schema, "the table")
+        place.columns
+        if isinstance(place, LocalTable)
+        else columns.found_in(place.schema, "the table")
     )
     if check_duplicates and found.instance is None:
         raise ValueError(
             "check_duplicates needs the column of instances: name it with instance=..."
         )
     wanted = engine is None if check_duplicates is None else check_duplicates
-    return Opened(place, found, wanted and found.instance is not None)
+    return OpenedTable(place, found, wanted and found.instance is not None)
 
 
 def open_labelled(
@@ -66,7 +68,7 @@ def open_labelled(
     weight: str | None,
     instance: str | None,
     check_duplicates: bool | None,
-) -> Opened:
+) -> OpenedTable:
     """Open a table of scores with the truth about them."""
     optional = frozenset({"instance"}) if instance == "instance" else frozenset()
     columns = Columns(label, score, truth, weight, instance, optional)
@@ -81,9 +83,9 @@ def needs_rows(goal: Goal) -> bool:
     return by_rows and not goal.one_classifier
 
 
-def check_whole_rows(opened: Opened) -> Table:
+def check_whole_rows(opened: OpenedTable) -> LocalTable:
     """Refuse a table whose rows cannot be brought together to those of a matrix."""
-    if not isinstance(opened.place, Table):
+    if not isinstance(opened.place, LocalTable):
         raise ValueError(
             f"guards, assessments with weights, average='samples' and shared thresholds of macro "
             f"averages look at whole rows, which are not brought together from "
@@ -99,7 +101,7 @@ def check_whole_rows(opened: Opened) -> Table:
 
 
 def whole_matrix(
-    opened: Opened, progress: Wanted, n_instances: int | None = None
+    opened: OpenedTable, progress: ProgressLike, n_instances: int | None = None
 ) -> LabelledScores:
     """All rows as a sparse matrix; of an engine's table that would be too much."""
     table = check_whole_rows(opened)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from halfmax._core.labelled import check_sum_of_weights
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import Staircase
 from halfmax.tables.columns import Columns
@@ -13,9 +13,9 @@ from halfmax.tables.duplicates import Rising, refuse_duplicates
 from halfmax.tables.engines.engine import Engine
 from halfmax.tables.engines.scan import EngineScan
 from halfmax.tables.instances import count_instances
-from halfmax.tables.open import Opened
+from halfmax.tables.open import OpenedTable
 from halfmax.tables.scan import Scan
-from halfmax.tables.sources import Table
+from halfmax.tables.sources import LocalTable
 from halfmax.tables.tally import Size, Tally, as_integers, named_in_order
 from halfmax.tuning.exact.choose import Choice, at_only_steps, choose_on, grid_of
 
@@ -23,9 +23,9 @@ from halfmax.tuning.exact.choose import Choice, at_only_steps, choose_on, grid_o
 class Passes:
     """The passes over an opened table that staircases take."""
 
-    def __init__(self, opened: Opened, progress: Wanted, passes: int = 2) -> None:
+    def __init__(self, opened: OpenedTable, progress: ProgressLike, passes: int = 2) -> None:
         self._opened = opened
-        self._rows = (opened.place.rows if isinstance(opened.place, Table) else None) or 0
+        self._rows = (opened.place.rows if isinstance(opened.place, LocalTable) else None) or 0
         self._progress = Progress(progress, "rows read", passes * self._rows)
         self._passes, self._begun = passes, 0
         self._rising = Rising() if opened.refuse_duplicates else None
@@ -47,7 +47,7 @@ class Passes:
         if tally.weighted:
             check_sum_of_weights(f"column {self._opened.columns.weight!r}", tally.total.sum())
         self.names = tally.labels.to_pylist()
-        if isinstance(place, Table):
+        if isinstance(place, LocalTable):
             if self._rising is not None and not self._rising.certain:
                 self._progress.expect(self._rows)
                 self._progress.lap("rows read, for duplicates", self._rows)
@@ -89,7 +89,7 @@ class Passes:
 
     def _open_scan(self) -> Scan | EngineScan:
         place = self._opened.place
-        if isinstance(place, Table):
+        if isinstance(place, LocalTable):
             return Scan(place, self._progress, self._rising)
         return EngineScan(place, self._opened.columns)
 

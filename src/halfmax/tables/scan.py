@@ -20,7 +20,7 @@ from halfmax.staircase.grid import Grid
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.engines.work import add_counts, of_scores
 from halfmax.tables.rows import Rows
-from halfmax.tables.sources import Table
+from halfmax.tables.sources import LocalTable
 from halfmax.tables.tally import NO_ROWS, Entries, Tally, join_entries
 
 _KEPT_BYTES = 1 << 28  # of codes and scores between the passes
@@ -39,7 +39,7 @@ class Watch(Protocol):
 class Scan:
     """A table, read part by part; the second time from what was kept of the first."""
 
-    def __init__(self, table: Table, told: Progress, watch: Watch | None = None) -> None:
+    def __init__(self, table: LocalTable, told: Progress, watch: Watch | None = None) -> None:
         self._table, self._told, self._watch = table, told, watch
         self._weighted = table.columns.weight is not None
         self._codes, self._kept = LabelCodes(), _Kept()

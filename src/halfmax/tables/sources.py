@@ -19,7 +19,7 @@ KNOWN = (
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class LocalTable:
     """A table that this process reads itself.
 
     ``columns`` are those that were found; ``native`` is the frame in memory that it came as.
@@ -45,7 +45,7 @@ class Table:
         return None if None in sizes else sum(size or 0 for size in sizes)
 
 
-def open_table(source: Any, columns: Columns, whole: bool = False) -> Table:
+def open_table(source: Any, columns: Columns, whole: bool = False) -> LocalTable:
     """Open a source and see that every part of it has the columns, of one kind.
 
     With ``whole`` the other columns can be read as well.
@@ -54,7 +54,9 @@ def open_table(source: Any, columns: Columns, whole: bool = False) -> Table:
         return _of_files(paths, columns, whole)
     schema, parts, native, names = _of_frame(source, None if whole else columns.names)
     files = tuple(getattr(source, "files", ())) if _is_dataset(source) else ()
-    return Table(parts, schema, columns.found_in(schema, "the table", names), native, files=files)
+    return LocalTable(
+        parts, schema, columns.found_in(schema, "the table", names), native, files=files
+    )
 
 
 def as_paths(source: Any) -> list[str]:
@@ -66,7 +68,7 @@ def as_paths(source: Any) -> list[str]:
     return [os.fspath(one) for one in several] if every_one else []
 
 
-def _of_files(paths: Sequence[str], columns: Columns, whole: bool) -> Table:
+def _of_files(paths: Sequence[str], columns: Columns, whole: bool) -> LocalTable:
     files = open_files(paths, columns)
     first, *others = [file for file in files if file.parts] or files[:1]  # or none has rows
     found, schema = columns.found_in(first.schema, first.path), first.schema
@@ -93,7 +95,7 @@ def _of_files(paths: Sequence[str], columns: Columns, whole: bool) -> Table:
     parts = [part for file in files for part in file.parts]
     untyped = format_of(first.path) == CSV
     read = tuple(os.path.abspath(file.path) for file in files)
-    return Table(parts, schema, found, untyped=untyped, is_file=True, files=read)
+    return LocalTable(parts, schema, found, untyped=untyped, is_file=True, files=read)
 
 
 def _united(some: pa.Schema, others: pa.Schema, path: str) -> pa.Schema:

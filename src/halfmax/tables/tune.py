@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from halfmax._core.labelled import LabelledScores
-from halfmax._core.progress import Wanted
+from halfmax._core.progress import ProgressLike
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
-from halfmax.tables.open import Opened, needs_rows, open_labelled, whole_matrix
+from halfmax.tables.open import OpenedTable, needs_rows, open_labelled, whole_matrix
 from halfmax.tables.passes import Passes
 from halfmax.tuning import tune
 from halfmax.tuning.exact.choose import choose_on
@@ -37,7 +37,7 @@ def tune_table(
     min_recall: float | None = None,
     n_instances: int | None = None,
     check_duplicates: bool | None = None,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> Thresholds:
     """The thresholds of `tune`, from a table with a row for each (instance, label).
 
@@ -97,7 +97,7 @@ def tune_table(
 
 
 def _tune_in_place(
-    opened: Opened, goal: Goal, n_instances: int | None, progress: Wanted
+    opened: OpenedTable, goal: Goal, n_instances: int | None, progress: ProgressLike
 ) -> Thresholds:
     tuned = tune_on_staircases(opened, goal, n_instances, progress)
     tuning = tuned._tuning
@@ -114,7 +114,7 @@ def _tune_in_place(
 
 
 def tune_on_staircases(
-    opened: Opened, goal: Goal, n_instances: int | None, progress: Wanted
+    opened: OpenedTable, goal: Goal, n_instances: int | None, progress: ProgressLike
 ) -> Thresholds:
     """What the staircases of the table choose; the answer holds on to them."""
     apart = goal.per_label or goal.one_classifier
@@ -129,7 +129,7 @@ def tune_on_staircases(
             choice = passes.choose_shared(tally, goal.objective)
     labels = None if goal.one_classifier else tuple(sorted(passes.names))
 
-    def load(progress: Wanted = None) -> LabelledScores:
+    def load(progress: ProgressLike = None) -> LabelledScores:
         return whole_matrix(opened, progress, n_instances)
 
     return Thresholds.of(Tuning(goal, choice, load, at_hand=False), labels, opened.native)

@@ -11,7 +11,7 @@ from halfmax._core.files import refuse_input, write_whole
 from halfmax._core.hooks import hook
 from halfmax._core.labels import Labels, match_labels
 from halfmax._core.matrix import Matrix, as_given, open_scores
-from halfmax._core.progress import Wanted
+from halfmax._core.progress import ProgressLike
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.average import mean_of_known
@@ -169,7 +169,7 @@ class Thresholds(Result):
         n_resamples: int = 200,
         seed: int = 0,
         overwrite: bool = True,
-        progress: Wanted = None,
+        progress: ProgressLike = None,
     ) -> Path:
         """Write a report: one HTML file to explore, that works offline and can be mailed.
 
@@ -298,4 +298,4 @@ class ReportRequest:
     n_resamples: int = 200
     seed: int = 0
     overwrite: bool = True
-    progress: Wanted = None
+    progress: ProgressLike = None

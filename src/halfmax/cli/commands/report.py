@@ -85,14 +85,14 @@ def check_page(option: str, out: str, force: bool, title: str | None = None) -> 
     """Refuse what no page can be written to, or with, before the long work."""
     from halfmax._core.files import check_writable
     from halfmax.report.page import NEEDED
-    from halfmax.report.pages import need
+    from halfmax.report.pages import require_installed
 
     if out == STANDARD:
         raise ValueError(f"{option} must name a file: a page is not written to standard output")
     if not out.lower().endswith(_ENDINGS):
         raise ValueError(f"{option} must end in {' or '.join(_ENDINGS)}, as pages do; got {out!r}")
     check_writable(out, force)
-    need(*NEEDED)
+    require_installed(*NEEDED)
     if title is not None and not title.strip():
         raise ValueError("--title must have words")
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from halfmax._core.errors import HalfmaxWarning
-from halfmax._core.progress import Progress, Wanted, counted
+from halfmax._core.progress import Progress, ProgressLike, counted
 from halfmax._core.threads import one_blas_thread
 from halfmax._core.types import Array, Floats
 from halfmax.mesh.model.labels import frequent_terms, truth_of
-from halfmax.mesh.model.outputs import LeftOut, Outputs
+from halfmax.mesh.model.outputs import LeaveOneOutCorrection, Outputs
 from halfmax.mesh.model.ridge import Ridge
 from halfmax.mesh.model.settings import Settings
 from halfmax.mesh.model.tagger import Tagger, digests
@@ -58,7 +58,7 @@ def fit_tagger(
     corpus: Corpus,
     settings: Settings | None = None,
     stages: Stages | None = None,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> Tagger:
     """Fit a tagger to all records that have MeSH terms, and tune its thresholds."""
     settings, stages = settings or Settings(), stages or Stages(None)
@@ -77,7 +77,7 @@ def fit_tagger(
 
 
 def gather_records(
-    paths: AnyPath | Iterable[AnyPath], stages: Stages, progress: Wanted = None
+    paths: AnyPath | Iterable[AnyPath], stages: Stages, progress: ProgressLike = None
 ) -> Corpus:
     """The records of files, folders and globs, as a stage; some of them must have MeSH terms."""
     files = find_files(paths)
@@ -95,7 +95,7 @@ def gather_records(
 
 
 def learn_documents(
-    corpus: Corpus, rows: Array, settings: Settings, stages: Stages, progress: Wanted
+    corpus: Corpus, rows: Array, settings: Settings, stages: Stages, progress: ProgressLike
 ) -> Documents:
     """The words and factors of these rows of the corpus, and the terms frequent enough."""
     if len(rows) < FEWEST_DOCUMENTS:
@@ -129,7 +129,9 @@ def learn_documents(
     return Documents(names, truth, words, found["loadings"], found["factors"], pmids)
 
 
-def choose_penalties(ridge: Ridge, penalty: str | float, stages: Stages, progress: Wanted) -> Array:
+def choose_penalties(
+    ridge: Ridge, penalty: str | float, stages: Stages, progress: ProgressLike
+) -> Array:
     """The penalty of each term."""
     how = [penalty, list(ridge.cross.shape), int(ridge.truth.nnz)]
     name = f"penalties {penalty}"
@@ -145,7 +147,7 @@ def left_out_outputs(ridge: Ridge, penalties: Array) -> Outputs:
             f"penalty must be larger; with {distinct[0]:g} some document alone makes its own "
             "output, and none is left when it is left out"
         )
-    left_out = LeftOut(leverages, penalty_of, ridge.truth)
+    left_out = LeaveOneOutCorrection(leverages, penalty_of, ridge.truth)
     return Outputs(
         ridge.basis.astype(np.float32),
         ridge.weights(penalties).astype(np.float32),
@@ -159,7 +161,7 @@ def tune_all(
     truth: Any,
     wanted: Mapping[str, tuple[str, str | None]],
     seed: int,
-    progress: Wanted,
+    progress: ProgressLike,
 ) -> Arrays:
     """Thresholds under each name, for an average with a guard or none."""
     cuts = {}

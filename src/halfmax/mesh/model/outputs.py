@@ -17,7 +17,7 @@ _BLOCK_ENTRIES = 1 << 21  # 8 MiB of float32 for each thread stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeaveOneOutCorrection:
     """What turns the output for a document into that of a model fitted without this document.
 
     With y its truth and h its leverage, the output p becomes (p - h y) / (1 - h), exactly.
@@ -27,12 +27,12 @@ class LeftOut:
     penalty_of: npt.NDArray[np.intp]  # which of these penalties each label has
     truth: Any  # CSR, documents x labels
 
-    def __getitem__(self, rows: "slice | Array") -> "LeftOut":
-        return LeftOut(self.leverages[rows], self.penalty_of, self.truth[rows])
+    def __getitem__(self, rows: "slice | Array") -> "LeaveOneOutCorrection":
+        return LeaveOneOutCorrection(self.leverages[rows], self.penalty_of, self.truth[rows])
 
-    def of_labels(self, labels: Array) -> "LeftOut":
+    def of_labels(self, labels: Array) -> "LeaveOneOutCorrection":
         """The same for some of the labels."""
-        return LeftOut(self.leverages, self.penalty_of[labels], self.truth[:, labels])
+        return LeaveOneOutCorrection(self.leverages, self.penalty_of[labels], self.truth[:, labels])
 
     def correct(self, block: Array) -> None:
         """Leave each document of the block out, in place."""
@@ -52,7 +52,7 @@ class Outputs:
     factors: npt.NDArray[np.float32]  # documents x k
     weights: npt.NDArray[np.float32]  # k x labels
     intercept: npt.NDArray[np.float32]
-    left_out: LeftOut | None = None
+    left_out: LeaveOneOutCorrection | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks, one_blas_thread
 from halfmax._core.types import Array, Floats
 
@@ -77,7 +77,7 @@ class Ridge:
         errors: Array = (positives - 2.0 * hits + outputs) / len(self.basis)
         return errors
 
-    def compare(self, progress: Wanted = None) -> Array:
+    def compare(self, progress: ProgressLike = None) -> Array:
         """The errors for each of the penalties tried: penalties x labels."""
         errors = []
         with Progress(progress, "penalties", len(self.tried)) as told, one_blas_thread():
@@ -86,7 +86,7 @@ class Ridge:
                 told.advance(1)
         return np.stack(errors)
 
-    def choose(self, penalty: str | float, progress: Wanted = None) -> Array:
+    def choose(self, penalty: str | float, progress: ProgressLike = None) -> Array:
         """A penalty for each label: a number for all, or the best when documents are left out."""
         if isinstance(penalty, str):
             return self.pick(penalty, self.compare(progress))

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.files import whole_file
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array, Floats
 from halfmax.mesh.model import file
 from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.model.words import Words
 from halfmax.mesh.rules.half_max import find_half_max
-from halfmax.mesh.rules.rule import Rule
+from halfmax.mesh.rules.rule import MeshRule
 from halfmax.metrics.average import AVERAGES, check_average
 
 Singles = npt.NDArray[np.float32]
@@ -102,15 +102,15 @@ class Tagger:
         return Outputs(factors, self.weights, self.intercept)
 
     def rule(
-        self, outputs: Outputs, average: str, rule: str = AUTO, progress: Wanted = None
-    ) -> Rule:
+        self, outputs: Outputs, average: str, rule: str = AUTO, progress: ProgressLike = None
+    ) -> MeshRule:
         """The thresholds that a rule has for a batch of documents."""
         average = check_average(average, one_classifier=False)
         if rule not in RULES:
             raise ValueError(f"rule must be 'auto' or 'plug-in'; got {rule!r}")
         name = f"{rule} {average}"
         if rule == AUTO:
-            return Rule(name, self.thresholds[average])
+            return MeshRule(name, self.thresholds[average])
         return find_half_max(outputs, progress).rule(average, name)
 
     def tag(
@@ -118,7 +118,7 @@ class Tagger:
         texts: Iterable[str],
         average: str = "micro",
         rule: str = AUTO,
-        progress: Wanted = None,
+        progress: ProgressLike = None,
     ) -> list[list[Tag]]:
         """The terms of each text, those of the highest scores first.
 
@@ -141,7 +141,7 @@ class Tagger:
             return list(self.tags(outputs, chosen, told))
 
     def tags(
-        self, outputs: Outputs, rule: Rule, told: Progress | None = None
+        self, outputs: Outputs, rule: MeshRule, told: Progress | None = None
     ) -> Iterator[list[Tag]]:
         """The terms that a rule predicts, document by document."""
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from halfmax._core.files import refuse_input, whole_file
-from halfmax._core.progress import Wanted
+from halfmax._core.progress import ProgressLike
 from halfmax.mesh.records.reading import AnyPath, find_files, read_records
 from halfmax.mesh.records.record import Deletion, Record, join_text
 
@@ -41,7 +41,9 @@ class Headings(NamedTuple):
     names: list[str]  # distinct and sorted; codes are places in it
 
 
-def gather(paths: AnyPath | Iterable[AnyPath], path: AnyPath, progress: Wanted = None) -> "Corpus":
+def gather(
+    paths: AnyPath | Iterable[AnyPath], path: AnyPath, progress: ProgressLike = None
+) -> "Corpus":
     """The current records of all files, written to one at `path`, which is none of them."""
     files = find_files(paths)
     refuse_input("path", path, files)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.text import spell_out
 from halfmax.mesh.records import json_lines, pubmed
 from halfmax.mesh.records.record import Deletion, Record
@@ -51,7 +51,7 @@ def takes_in(folder: str, path: str) -> bool:
 
 
 def read_records(
-    paths: AnyPath | Iterable[AnyPath], progress: Wanted = None
+    paths: AnyPath | Iterable[AnyPath], progress: ProgressLike = None
 ) -> Iterator[Record | Deletion]:
     """The records and deletions of all files, one after the other, as they are read."""
     files = find_files(paths)

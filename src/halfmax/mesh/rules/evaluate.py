@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array
 from halfmax.mesh.model.labels import truth_of
 from halfmax.mesh.model.outputs import Outputs
@@ -13,7 +13,7 @@ from halfmax.mesh.model.tagger import AUTO, PLUG_IN, Tagger
 from halfmax.mesh.records.corpus import Corpus, Headings
 from halfmax.mesh.rules.half_max import HalfMax, find_half_max
 from halfmax.mesh.rules.judge import Judged, judge
-from halfmax.mesh.rules.rule import Rule
+from halfmax.mesh.rules.rule import MeshRule
 from halfmax.metrics.average import AVERAGES
 
 
@@ -29,7 +29,7 @@ class Evaluation:
     n_seen: int  # documents that the tagger was fitted on
 
 
-def evaluate(tagger: Tagger, corpus: Corpus, progress: Wanted = None) -> Evaluation:
+def evaluate(tagger: Tagger, corpus: Corpus, progress: ProgressLike = None) -> Evaluation:
     """Judge every rule on the records of a corpus that have MeSH terms."""
     rows = corpus.with_mesh
     if not len(rows):
@@ -45,18 +45,18 @@ def evaluate(tagger: Tagger, corpus: Corpus, progress: Wanted = None) -> Evaluat
     return Evaluation(tagger, judged, len(rows), n_headings, n_headings - int(truth.nnz), n_seen)
 
 
-def rules_of(tagger: Tagger, outputs: Outputs, progress: Wanted = None) -> list[Rule]:
+def rules_of(tagger: Tagger, outputs: Outputs, progress: ProgressLike = None) -> list[MeshRule]:
     """A half for everything, the paper's three rules for this batch, and the tagger's own three."""
     own = {f"{AUTO} {average}": tagger.thresholds[average] for average in AVERAGES}
     return rules_beside(find_half_max(outputs, progress), own)
 
 
-def rules_beside(best: HalfMax, tuned: Mapping[str, Array]) -> list[Rule]:
+def rules_beside(best: HalfMax, tuned: Mapping[str, Array]) -> list[MeshRule]:
     """Tuned thresholds of labels, and before them a half for everything and the paper's rules."""
     return [
-        Rule("0.5", np.full(len(best.of_labels), 0.5)),
+        MeshRule("0.5", np.full(len(best.of_labels), 0.5)),
         *(best.rule(average, f"{PLUG_IN} {average}") for average in AVERAGES),
-        *(Rule(name, thresholds) for name, thresholds in tuned.items()),
+        *(MeshRule(name, thresholds) for name, thresholds in tuned.items()),
     ]
 
 

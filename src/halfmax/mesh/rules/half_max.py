@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from halfmax._core.jit import kernel, summing_kernel
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array, Floats
 from halfmax.mesh.model.outputs import Outputs
-from halfmax.mesh.rules.rule import Rule
+from halfmax.mesh.rules.rule import MeshRule
 
 _ENOUGH = 4096  # documents: with more, the first sixteenth of them tells where to begin
 # Another cut costs little beside the scores, and the best of some around a guess saves a pass.
@@ -66,13 +66,13 @@ class HalfMax:
     of_all: float  # that of everything pooled: the micro rule
     of_documents: Floats  # that of each document: the samples rule
 
-    def rule(self, average: str, name: str) -> Rule:
+    def rule(self, average: str, name: str) -> MeshRule:
         """The thresholds of the rule that maximises macro, micro or per-instance (samples) F1."""
         if average == "macro":
-            return Rule(name, _half(self.of_labels))
+            return MeshRule(name, _half(self.of_labels))
         if average == "micro":
-            return Rule(name, _half(np.full(len(self.of_labels), self.of_all)))
-        return Rule(name, np.zeros(len(self.of_labels)), _half(self.of_documents))
+            return MeshRule(name, _half(np.full(len(self.of_labels), self.of_all)))
+        return MeshRule(name, np.zeros(len(self.of_labels)), _half(self.of_documents))
 
 
 def _half(best: Array) -> Floats:
@@ -80,7 +80,7 @@ def _half(best: Array) -> Floats:
     return np.where(best > 0.0, 0.5 * best, np.inf)
 
 
-def find_half_max(outputs: Outputs, progress: Wanted = None) -> HalfMax:
+def find_half_max(outputs: Outputs, progress: ProgressLike = None) -> HalfMax:
     """The thresholds of the three rules for these probabilities, exact over all thresholds."""
     of_documents = np.empty(len(outputs.factors))
     with Progress(progress, "plug-in rules", 0) as told:

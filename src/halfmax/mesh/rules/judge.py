@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.jit import kernel
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array, Floats
 from halfmax.mesh.model.outputs import Outputs
-from halfmax.mesh.rules.rule import Rule
+from halfmax.mesh.rules.rule import MeshRule
 from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective
 
@@ -35,7 +35,7 @@ def _count_above(block: Array, cuts: Array, floors: Array, labels: Array, docume
 class Judged:
     """A rule's counts on documents that it has not seen."""
 
-    rule: Rule
+    rule: MeshRule
     predicted: npt.NDArray[np.int64]  # of each label
     hits: npt.NDArray[np.int64]
     positives: npt.NDArray[np.int64]
@@ -96,7 +96,7 @@ class Judged:
 
 
 def judge(
-    outputs: Outputs, truth: Any, rules: Sequence[Rule], progress: Wanted = None
+    outputs: Outputs, truth: Any, rules: Sequence[MeshRule], progress: ProgressLike = None
 ) -> list[Judged]:
     """Count what each rule predicts and hits, in one pass over the outputs."""
     (n_documents, n_labels), n_rules = outputs.shape, len(rules)

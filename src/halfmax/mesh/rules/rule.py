@@ -9,7 +9,7 @@ from halfmax._core.types import Floats
 Thresholds = Floats
 
 
-class Rule(NamedTuple):
+class MeshRule(NamedTuple):
     """A threshold for each label, and perhaps one for each document of a batch."""
 
     name: str

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax.paper.claims import (
     errata,
     errata_section_7,
@@ -23,7 +23,7 @@ FEWEST_RUNS = 300  # of the curse, for verdicts that do not hang on chance
 Topic = Callable[[], Iterator[Claim]]
 
 
-def check_claims(curse: Curse, progress: Wanted = None) -> list[Claim]:
+def check_claims(curse: Curse, progress: ProgressLike = None) -> list[Claim]:
     """All claims, by the sections of the paper.
 
     Parameters

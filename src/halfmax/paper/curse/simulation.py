@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.checks import check_whole
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Floats
 from halfmax.honesty.winners_curse import simulate_winners_curse
 from halfmax.paper import RUNS
@@ -73,7 +73,9 @@ class Plane:
     top: Floats  # base rates x sizes
 
 
-def simulate_curse(runs: int = RUNS, seed: int = 0, n: int = N, progress: Wanted = None) -> Curse:
+def simulate_curse(
+    runs: int = RUNS, seed: int = 0, n: int = N, progress: ProgressLike = None
+) -> Curse:
     """The paper's simulation: so many runs for each of its base rates."""
     runs = check_whole("runs", runs, 1)
     fractions = []
@@ -83,7 +85,7 @@ def simulate_curse(runs: int = RUNS, seed: int = 0, n: int = N, progress: Wanted
     return Curse(n, runs, seed, BASE_RATES, np.array(fractions))
 
 
-def simulate_plane(runs: int = RUNS, seed: int = 0, progress: Wanted = None) -> Plane:
+def simulate_plane(runs: int = RUNS, seed: int = 0, progress: ProgressLike = None) -> Plane:
     """A tenth of the runs, in every cell of the plane of sizes and base rates."""
     runs = max(check_whole("runs", runs, 1) // _RUNS_OF_A_CELL, 1)
     shape = len(_PLANE_RATES), len(_PLANE_SIZES)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core.progress import Progress, Wanted
+from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array
 from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.model.ridge import Ridge
@@ -46,7 +46,7 @@ def flattest(base_rate: Any, share: float = MANY) -> Array:
     return spread
 
 
-def spread_of(outputs: Outputs, progress: Wanted = None) -> Array:
+def spread_of(outputs: Outputs, progress: ProgressLike = None) -> Array:
     """The standard deviation of each label's outputs, divided by their mean."""
     n_documents, n_labels = outputs.shape
     about = outputs.intercept.astype(np.float64)  # differences from it lose no digits
@@ -66,7 +66,7 @@ def spread_of(outputs: Outputs, progress: Wanted = None) -> Array:
     return spread
 
 
-def sweep(ridge: Ridge, factors: Array, truth: Any, rare: Array, progress: Wanted) -> Sweep:
+def sweep(ridge: Ridge, factors: Array, truth: Any, rare: Array, progress: ProgressLike) -> Sweep:
     """Give all labels the same penalty, from small to large, and look at the rare ones."""
     some, rates = factors[:_SWEPT_DOCUMENTS], ridge.rates[rare].astype(np.float32)
     positives, penalties = truth[: len(some)][:, rare], ridge.tried[_SWEPT]

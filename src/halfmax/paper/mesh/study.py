@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.progress import Progress, Wanted, counted
+from halfmax._core.progress import Progress, ProgressLike, counted
 from halfmax._core.threads import one_blas_thread
 from halfmax._core.types import Array
 from halfmax.mesh.model.fit import (
@@ -31,7 +31,7 @@ from halfmax.mesh.records.reading import find_files
 from halfmax.mesh.rules.evaluate import codes_of, rules_beside
 from halfmax.mesh.rules.half_max import HalfMax, find_half_max
 from halfmax.mesh.rules.judge import Judged, are_rare, judge
-from halfmax.mesh.rules.rule import Rule
+from halfmax.mesh.rules.rule import MeshRule
 from halfmax.mesh.stages import Arrays, Stage, Stages, digest_of
 from halfmax.metrics.average import AVERAGES
 from halfmax.paper.mesh.flatness import Sweep, spread_of, sweep
@@ -106,7 +106,7 @@ def run_study(
     scale: str,
     settings: Settings,
     stages: Stages,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> Study:
     """Fit, apply every rule and judge it; `data` are paths, or None for synthetic records."""
     with one_blas_thread():
@@ -114,7 +114,11 @@ def run_study(
 
 
 def _run_study(
-    data: Sequence[str] | None, scale: str, settings: Settings, stages: Stages, progress: Wanted
+    data: Sequence[str] | None,
+    scale: str,
+    settings: Settings,
+    stages: Stages,
+    progress: ProgressLike,
 ) -> Study:
     corpus, source = _records(data, scale, settings.seed, stages, progress)
     train, test = _split(corpus, None if data else SCALES[scale], settings.seed)
@@ -145,7 +149,7 @@ def _run_study(
 
 
 def _records(
-    data: Sequence[str] | None, scale: str, seed: int, stages: Stages, progress: Wanted
+    data: Sequence[str] | None, scale: str, seed: int, stages: Stages, progress: ProgressLike
 ) -> tuple[Corpus, str]:
     if data:
         n_files = len(find_files(data))
@@ -159,7 +163,7 @@ def _records(
     return corpus, f"synthetic records, scale {scale!r}, seed {seed}"
 
 
-def _write_generated(recipe: Recipe, progress: Wanted, path: Path) -> None:
+def _write_generated(recipe: Recipe, progress: ProgressLike, path: Path) -> None:
     with Progress(progress, "making records", recipe.n_train + recipe.n_test) as told:
         Corpus.write(counted(generate(recipe), told), path)
 
@@ -186,7 +190,7 @@ def _held_out(
     documents: Documents,
     ridge: Ridge,
     stages: Stages,
-    progress: Wanted,
+    progress: ProgressLike,
 ) -> HeldOut:
     model = assemble(documents, ridge, np.ones(len(documents.terms)), {})
 
@@ -206,7 +210,7 @@ def _side(
     held_out: HeldOut,
     settings: Settings,
     stages: Stages,
-    progress: Wanted,
+    progress: ProgressLike,
 ) -> Side:
     weights, rates = ridge.weights(penalties), ridge.rates
     outputs = Outputs(held_out.factors, weights.astype(np.float32), rates.astype(np.float32))
@@ -231,7 +235,7 @@ def _side(
     return Side(penalty, penalties, best, judged, counted["spread"])
 
 
-def _plug_in(outputs: Outputs, progress: Wanted) -> Arrays:
+def _plug_in(outputs: Outputs, progress: ProgressLike) -> Arrays:
     best = find_half_max(outputs, progress)
     return {
         "labels": best.of_labels,
@@ -240,14 +244,16 @@ def _plug_in(outputs: Outputs, progress: Wanted) -> Arrays:
     }
 
 
-def _judged(outputs: Outputs, truth: Any, rules: list[Rule], progress: Wanted) -> Arrays:
+def _judged(outputs: Outputs, truth: Any, rules: list[MeshRule], progress: ProgressLike) -> Arrays:
     judged = judge(outputs, truth, rules, progress)
     names = [name for name in Judged.__dataclass_fields__ if name != "rule"]
     counts = {name: np.stack([getattr(one, name) for one in judged]) for name in names}
     return {**counts, "spread": spread_of(outputs, progress)}
 
 
-def _sweep(ridge: Ridge, held_out: HeldOut, rare: Array, stages: Stages, progress: Wanted) -> Sweep:
+def _sweep(
+    ridge: Ridge, held_out: HeldOut, rare: Array, stages: Stages, progress: ProgressLike
+) -> Sweep:
     def make() -> Arrays:
         found = sweep(ridge, held_out.factors, held_out.truth, rare, progress)
         return {name: np.asarray(part) for name, part in vars(found).items()}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from halfmax._core.files import refuse_input
-from halfmax._core.progress import Wanted
+from halfmax._core.progress import ProgressLike
 from halfmax.mesh.model.settings import Settings
 from halfmax.mesh.records.reading import find_files
 from halfmax.mesh.stages import Stages
@@ -16,7 +16,7 @@ from halfmax.paper.folder import as_json, prepare_folder, write_files
 from halfmax.paper.mesh.pictures import pictures
 from halfmax.paper.mesh.sheets import sheets
 from halfmax.paper.mesh.study import Study, run_study
-from halfmax.report.pages import fill_template, need
+from halfmax.report.pages import fill_template, require_installed
 
 PAGE = "mesh.html"
 _PREFIX, _ENDINGS = "mesh", (".csv", ".html", ".json", ".md", ".png", ".svg")  # of what is written
@@ -28,7 +28,7 @@ def reproduce_mesh(
     scale: str = "small",
     settings: Settings | None = None,
     stages: Stages | None = None,
-    progress: Wanted = None,
+    progress: ProgressLike = None,
 ) -> tuple[Path, Study]:
     """Run the paper's case study and write it into a folder; gives its page and what is on it.
 
@@ -47,7 +47,7 @@ def reproduce_mesh(
     progress
         True for lines on stderr, or a function of (done, in all).
     """
-    need("jinja2", "matplotlib")
+    require_installed("jinja2", "matplotlib")
     folder = prepare_folder(out)
     for file in find_files(data) if data else ():
         if file.name.startswith(_PREFIX) and file.suffix in _ENDINGS:

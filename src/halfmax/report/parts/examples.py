@@ -6,7 +6,7 @@ import numpy as np
 
 from halfmax._core import predict
 from halfmax._core.labelled import LabelledScores
-from halfmax.report.parts.rules import Rule
+from halfmax.report.parts.rules import JudgedRule
 
 _ROWS = 8
 
@@ -19,7 +19,7 @@ class Example(NamedTuple):
     predicted: dict[str, list[int]]
 
 
-def some_rows(data: LabelledScores, rules: list[Rule]) -> list[Example]:
+def some_rows(data: LabelledScores, rules: list[JudgedRule]) -> list[Example]:
     """Rows spread over the data, of those that have a label if there are such."""
     known = np.flatnonzero(np.diff(data.truth.indptr))
     rows = known if len(known) else np.arange(data.n_rows)

@@ -11,6 +11,7 @@ from halfmax.metrics.average import AVERAGES, mean_of_known
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.score import score
+from halfmax.metrics.words import AVERAGE_WORDS
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import Choice, best_thresholds, count_at, grid_of, read_at
 from halfmax.tuning.found import Tuning
@@ -19,10 +20,9 @@ from halfmax.tuning.tune import choose_thresholds
 
 TUNED, USUAL = "tuned", "usual"
 MANY = 1 << 27  # scores; what looks at whole rows would take too much memory and time for more
-INSTEAD = {"macro": "macro", "micro": "micro", "samples": "per-instance"}  # words for averages
 
 
-class Rule(NamedTuple):
+class JudgedRule(NamedTuple):
     """Thresholds by one rule, what they count on the data, and what that amounts to."""
 
     key: str
@@ -46,7 +46,7 @@ def find_rules(thresholds: Thresholds, tuning: Tuning) -> Found:
     data, goal = tuning.load(), tuning.goal
     usual, average = usual_cut(data), thresholds.average
     one = "this threshold", f"{usual:g}"
-    many = f"these thresholds, for {INSTEAD.get(average)}", f"{usual:g} for all"
+    many = f"these thresholds, for {AVERAGE_WORDS.get(average)}", f"{usual:g} for all"
     these, cut = one if data.is_binary else many
     names = {TUNED: these, USUAL: cut}
     limits = {TUNED: thresholds.thresholds, USUAL: np.full(data.n_labels, usual)}
@@ -57,7 +57,7 @@ def find_rules(thresholds: Thresholds, tuning: Tuning) -> Found:
         best = _best(tuning, Goal(goal.objective.without_floors, other, guard=goal.guard))
         if best is not None:
             kind = "best" if goal.guard is None else f"guard {goal.guard}"
-            names[other], limits[other] = f"{kind} for {INSTEAD[other]}", best
+            names[other], limits[other] = f"{kind} for {AVERAGE_WORDS[other]}", best
     return Found(names, limits)
 
 
@@ -82,7 +82,7 @@ def usual_cut(data: LabelledScores) -> float:
 
 def judge_rules(
     found: Found, data: LabelledScores, stairs: Staircase, objective: Objective
-) -> list[Rule]:
+) -> list[JudgedRule]:
     """What each rule counts and reaches; its thresholds are steps of `stairs`."""
     return [
         _judge(key, name, data, _counted(data, stairs, found.limits[key]), objective)
@@ -99,7 +99,9 @@ def _counted(data: LabelledScores, stairs: Staircase, limits: Floats) -> Choice:
     return found._replace(thresholds=limits)
 
 
-def _judge(key: str, name: str, data: LabelledScores, choice: Choice, objective: Objective) -> Rule:
+def _judge(
+    key: str, name: str, data: LabelledScores, choice: Choice, objective: Objective
+) -> JudgedRule:
     each, predicted = objective(*choice.counts), choice.counts.predicted
     if data.is_binary:
         scores = {"binary": float(each[0])}
@@ -113,7 +115,7 @@ def _judge(key: str, name: str, data: LabelledScores, choice: Choice, objective:
                 data.truth, predictions, objective.metric, "samples", data.weights, zero
             ),
         }
-    return Rule(
+    return JudgedRule(
         key,
         name,
         choice,

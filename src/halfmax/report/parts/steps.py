@@ -15,14 +15,14 @@ _LONGEST = 1000  # steps of a label: more than can be told apart in a picture
 NOBODY = -1
 
 
-class Steps(NamedTuple):
+class CountedSteps(NamedTuple):
     """Counted thresholds of each label, from high to low, and where those of some rules stand."""
 
     stairs: Staircase
     marks: dict[str, npt.NDArray[np.int64]]  # of each label, from its first step on, or NOBODY
 
 
-def count_steps(data: LabelledScores, stairs: Staircase, marked: dict[str, Array]) -> Steps:
+def count_steps(data: LabelledScores, stairs: Staircase, marked: dict[str, Array]) -> CountedSteps:
     """Enough of the positives' scores to draw a curve, and all thresholds that are marked."""
     kept = thin(stairs.grid, _room(data.n_labels))
     limits = {name: equivalent(values, data.scores.dtype) for name, values in marked.items()}
@@ -30,7 +30,9 @@ def count_steps(data: LabelledScores, stairs: Staircase, marked: dict[str, Array
         label = np.flatnonzero(np.isfinite(values))
         kept |= Grid.from_entries(label, values[label], data.n_labels)
     stairs = Staircase.of_checked(data, kept)
-    return Steps(stairs, {name: _places(stairs.grid, values) for name, values in limits.items()})
+    return CountedSteps(
+        stairs, {name: _places(stairs.grid, values) for name, values in limits.items()}
+    )
 
 
 def _room(n_labels: int) -> int:

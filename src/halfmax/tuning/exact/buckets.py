@@ -264,7 +264,7 @@ class Buckets(NamedTuple):
         return Buckets(*(part[chosen] for part in self))
 
 
-class Opened(NamedTuple):
+class OpenedBucket(NamedTuple):
     """Rows of opened buckets: their raised keys, truth and weights, and the bucket of each."""
 
     keys: Array
@@ -272,9 +272,9 @@ class Opened(NamedTuple):
     weights: Array
     bucket: Array
 
-    def take(self, rows: Array | slice) -> "Opened":
+    def take(self, rows: Array | slice) -> "OpenedBucket":
         """Some of the rows."""
-        return Opened(*(part[rows] for part in self))
+        return OpenedBucket(*(part[rows] for part in self))
 
 
 def from_top(counts: Array, last: Array, above: tuple[Any, Any]) -> Buckets:
@@ -297,7 +297,7 @@ def find_buckets(scores: Array, cut: Cut) -> Array:
     return found
 
 
-def keep_buckets(parts: Sequence[Opened], chosen: Array, size: int) -> list[Opened]:
+def keep_buckets(parts: Sequence[OpenedBucket], chosen: Array, size: int) -> list[OpenedBucket]:
     """The rows of the chosen buckets, which are numbered anew."""
     rank, kept = ranks(chosen, size), []
     for rows in parts:
@@ -308,7 +308,7 @@ def keep_buckets(parts: Sequence[Opened], chosen: Array, size: int) -> list[Open
     return kept
 
 
-def ends_of(parts: Sequence[Opened], n_buckets: int) -> tuple[Array, Array]:
+def ends_of(parts: Sequence[OpenedBucket], n_buckets: int) -> tuple[Array, Array]:
     """The lowest and the highest key of each bucket."""
     low = np.full(n_buckets, np.iinfo(np.uint64).max)
     high = np.zeros(n_buckets, np.uint64)

@@ -87,7 +87,7 @@ def _best_of_one(data: LabelledScores, objective: Objective) -> Choice:
         positives = float(weights[data.truth == 1].sum())
     objective.require_monotone(np.array([positives]), np.array([data.total]))
     step = one.best_step(
-        one.Rows(data.scores, data.truth, weights),
+        one.ScoredRows(data.scores, data.truth, weights),
         one.Whole(objective, positives, data.total),
     )
     values = step.threshold, step.true_positives, step.predicted, positives, data.total
@@ -105,7 +105,7 @@ def _best_pooled(data: LabelledScores, objective: Objective) -> float:
     weights: Array = unit_weights(len(scores))
     if data.weights is not None:
         weights = per_row[shared.row_of(data, np.arange(len(scores)))]
-    return one.best_step(one.Rows(scores, truth, weights), whole).threshold
+    return one.best_step(one.ScoredRows(scores, truth, weights), whole).threshold
 
 
 def _best_of_each(stairs: Staircase, objective: Objective) -> Choice:

@@ -18,7 +18,7 @@ from halfmax._core.types import Array
 from halfmax.tuning.exact.buckets import (
     Buckets,
     Cut,
-    Opened,
+    OpenedBucket,
     Step,
     Whole,
     Window,
@@ -41,7 +41,7 @@ from halfmax.tuning.exact.buckets import (
     sum_type,
 )
 
-__all__ = ["Rows", "Step", "Whole", "best_step"]
+__all__ = ["ScoredRows", "Step", "Whole", "best_step"]
 
 
 _BUCKET_BITS = 15
@@ -56,7 +56,7 @@ _ALIKE = 8  # rows of a sample
 _RARE = 0.01  # share of rows; with more, hardly a group of rows has none of them
 
 
-class Rows(NamedTuple):
+class ScoredRows(NamedTuple):
     """Finite scores, truth (uint8) and weights of rows, and the counts that lie above them."""
 
     scores: Array
@@ -66,7 +66,7 @@ class Rows(NamedTuple):
     predicted_above: Any = 0
 
 
-def best_step(rows: Rows, whole: Whole) -> Step:
+def best_step(rows: ScoredRows, whole: Whole) -> Step:
     """The best threshold of all, predicting nobody included; the highest among equals."""
     nobody = Step(np.inf, 0, 0, float(whole.worth(0, 0)))
     if not rows.truth.any():
@@ -85,7 +85,7 @@ def _ends(scores: Array) -> Array:
     return np.array([min(lows), max(highs)])
 
 
-def _search(rows: Rows, whole: Whole, ends: Array) -> Step:
+def _search(rows: ScoredRows, whole: Whole, ends: Array) -> Step:
     if len(rows.scores) <= _SORTED_AT_ONCE:
         return _search_sorted(rows, whole)
     dtype, cut = rows.scores.dtype, _cut(rows, whole, ends)
@@ -104,7 +104,7 @@ def _search(rows: Rows, whole: Whole, ends: Array) -> Step:
     return max(found, key=lambda step: (step.worth, step.threshold))
 
 
-def _cut(rows: Rows, whole: Whole, ends: Array) -> Cut:
+def _cut(rows: ScoredRows, whole: Whole, ends: Array) -> Cut:
     """The way of cutting that would open the fewest rows of a sample, or few enough."""
     low, high = keys_of(ends).tolist()
     shift = max(0, (high - low).bit_length() - _resolution(len(rows.scores)))
@@ -131,14 +131,14 @@ def _even_cuts(sample: Array, ends: Array, bits: Cut, resolution: int) -> Iterat
             yield even._replace(clipped=bool(clipped))
 
 
-def _sample(rows: Rows) -> Rows:
+def _sample(rows: ScoredRows) -> ScoredRows:
     """Some of the rows, sorted."""
     step = len(rows.scores) // _SAMPLE + 1
     order = np.argsort(rows.scores[::step])
-    return Rows(*(part[::step][order] for part in rows[:3]))
+    return ScoredRows(*(part[::step][order] for part in rows[:3]))
 
 
-def _expected_rows(sample: Rows, whole: Whole, cut: Cut) -> float:
+def _expected_rows(sample: ScoredRows, whole: Whole, cut: Cut) -> float:
     """Rows of a sample that would be opened; the size of buckets matters less, as does clipping."""
     bucket = np.unique(find_buckets(sample.scores, cut), return_inverse=True)[1]
     n_rows = np.bincount(bucket)
@@ -150,7 +150,7 @@ def _expected_rows(sample: Rows, whole: Whole, cut: Cut) -> float:
 
 
 def _search_opened(
-    parts: list[Opened], buckets: Buckets, whole: Whole, floor: float, dtype: np.dtype[Any]
+    parts: list[OpenedBucket], buckets: Buckets, whole: Whole, floor: float, dtype: np.dtype[Any]
 ) -> list[Step]:
     """The best thresholds of opened buckets; the best of all is among them."""
     found = []
@@ -166,16 +166,20 @@ def _search_opened(
             break
         parts, buckets, floor = _refine(parts, buckets, (low, high), whole, floor)
     if parts:
-        rows = Opened(*map(np.concatenate, zip(*parts, strict=True)))
+        rows = OpenedBucket(*map(np.concatenate, zip(*parts, strict=True)))
         above = (part[rows.bucket] for part in buckets.above)
         scores = scores_of(lower_keys(rows.keys), dtype)
-        found.append(_search_sorted(Rows(scores, rows.truth, rows.weights, *above), whole))
+        found.append(_search_sorted(ScoredRows(scores, rows.truth, rows.weights, *above), whole))
     return found
 
 
 def _refine(
-    parts: list[Opened], buckets: Buckets, ends: tuple[Array, Array], whole: Whole, floor: float
-) -> tuple[list[Opened], Buckets, float]:
+    parts: list[OpenedBucket],
+    buckets: Buckets,
+    ends: tuple[Array, Array],
+    whole: Whole,
+    floor: float,
+) -> tuple[list[OpenedBucket], Buckets, float]:
     """Cut opened buckets into finer ones and open those of them that reach the floor."""
     low, high = ends
     span = high - low
@@ -198,7 +202,7 @@ def _refine(
     return keep_buckets(cut, chosen, last[-1]), finer.take(chosen), floor
 
 
-def _search_sorted(rows: Rows, whole: Whole) -> Step:
+def _search_sorted(rows: ScoredRows, whole: Whole) -> Step:
     """Sweep the rows from the highest score down.
 
     Rows from several buckets come with the counts above the bucket of each.
@@ -224,8 +228,8 @@ def _search_sorted(rows: Rows, whole: Whole) -> Step:
     return Step(threshold, tp[best].item(), predicted[best].item(), worth[best].item())
 
 
-def _pick(rows: Rows, places: Array, tp_above: Any, predicted_above: Any) -> Rows:
-    return Rows(
+def _pick(rows: ScoredRows, places: Array, tp_above: Any, predicted_above: Any) -> ScoredRows:
+    return ScoredRows(
         rows.scores[places],
         rows.truth[places],
         rows.weights[places],
@@ -234,7 +238,7 @@ def _pick(rows: Rows, places: Array, tp_above: Any, predicted_above: Any) -> Row
     )
 
 
-def _bucket_counts(rows: Rows, cut: Cut) -> Array:
+def _bucket_counts(rows: ScoredRows, cut: Cut) -> Array:
     bits = bits_of(rows.scores)
     unweighted = rows.weights.strides[0] == 0 and rows.weights[0] == 1
 
@@ -253,7 +257,7 @@ def _bucket_counts(rows: Rows, cut: Cut) -> Array:
     return total.reshape(-1, 2)
 
 
-def _single_scores(rows: Rows, cut: Cut, ends: Array, chosen: Array) -> tuple[Array, Array]:
+def _single_scores(rows: ScoredRows, cut: Cut, ends: Array, chosen: Array) -> tuple[Array, Array]:
     """The chosen buckets that hold many rows of one score, and its key.
 
     Tied scores need not be taken out. Buckets in which a sample finds many rows, all with the same
@@ -280,14 +284,14 @@ def _single_scores(rows: Rows, cut: Cut, ends: Array, chosen: Array) -> tuple[Ar
     return bucket[single], keys_of(usual[single])
 
 
-def _open(rows: Rows, cut: Cut, window: Window, chosen: Array) -> list[Opened]:
+def _open(rows: ScoredRows, cut: Cut, window: Window, chosen: Array) -> list[OpenedBucket]:
     """Take out the rows of the chosen buckets."""
     bits, rank = bits_of(rows.scores), ranks(chosen, cut.size)
 
-    def take_out(part: slice) -> Opened:
+    def take_out(part: slice) -> OpenedBucket:
         inside = rows.scores[part], bits[part], rows.truth[part], rows.weights[part]
         types = np.int64, np.uint8, rows.weights.dtype, np.int32
-        taken = Opened(*(np.empty(part.stop - part.start + 1, kind) for kind in types))
+        taken = OpenedBucket(*(np.empty(part.stop - part.start + 1, kind) for kind in types))
         found = taken.take(slice(collect(*inside, cut, window, rank, *taken)))
         return found._replace(keys=raise_keys(found.keys))
 

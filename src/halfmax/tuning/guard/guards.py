@@ -39,7 +39,7 @@ _SHARES = np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5])  # of a label's own cut again
 _COMMON_CUTS = np.linspace(-8.0, 3.0, 111)  # logits
 
 
-class Plan(NamedTuple):
+class CutPlan(NamedTuple):
     """For each label and band: the probability, the expected score down to it, and the limits."""
 
     bands: Bands
@@ -195,7 +195,7 @@ def worth_of_model(bands: Bands, model: Array) -> float:
 
 def _plan(
     bands: Bands, model: Array, worth: float, objective: Objective, doubtful: Array | None
-) -> Plan:
+) -> CutPlan:
     """What is expected of each label and band; with `doubtful`, no label may flood."""
     probabilities = blend(bands, model, worth)
     predicted = np.cumsum(bands.rows, axis=1)
@@ -209,7 +209,7 @@ def _plan(
     cuts = _cut_of(objective, scores.max(axis=1), probabilities, scores)
     live = bands.support > 0
     common = _common_cut(probabilities[live], scores[live]) if live.any() else 0.0
-    return Plan(bands, probabilities, scores, cuts, common, allowed)
+    return CutPlan(bands, probabilities, scores, cuts, common, allowed)
 
 
 def _cut_of(objective: Objective, best: Array, probabilities: Array, scores: Array) -> Array:
@@ -234,7 +234,7 @@ def _common_cut(probabilities: Array, scores: Array) -> float:
     return found
 
 
-def _reach(plan: Plan, share: float) -> Array:
+def _reach(plan: CutPlan, share: float) -> Array:
     """How many bands each label predicts at a cut between its own and the common one."""
     cut = share * plan.cuts + (1.0 - share) * plan.common
     reached = (plan.probabilities >= expit(cut)[:, None] * (1.0 - _ROUNDING)).sum(axis=1)
@@ -242,7 +242,7 @@ def _reach(plan: Plan, share: float) -> Array:
     return within
 
 
-def _best_for_pooled(plan: Plan, objective: Objective) -> float:
+def _best_for_pooled(plan: CutPlan, objective: Objective) -> float:
     """The cut with the best expected pooled counts: it is the cut of the score that it reaches."""
     if not isinstance(objective.metric, LinearFractional):
         raise ValueError(
@@ -260,7 +260,7 @@ def _best_for_pooled(plan: Plan, objective: Objective) -> float:
     return float(probabilities[order[int(np.argmax(scores))]])
 
 
-def _best_for_rows(data: LabelledScores, plan: Plan, objective: Objective) -> float:
+def _best_for_rows(data: LabelledScores, plan: CutPlan, objective: Objective) -> float:
     """One cut for all labels has little to overfit: the best on the data given, by rows."""
     table = np.concatenate([plan.probabilities, np.full((plan.bands.n_labels, 1), -np.inf)], axis=1)
     ascending = plan.bands.edges[0, ::-1]  # the same for all labels
