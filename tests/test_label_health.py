@@ -14,6 +14,11 @@ import halfmax as hm
 from halfmax.metrics.flooding import floods, most_predicted
 from halfmax.staircase import signal as label_health
 
+
+def uninformative(data):
+    return label_health.uninformative(label_health.staircase_in_rows(data))
+
+
 INF = np.inf
 fewer = settings(max_examples=max(10, settings().max_examples // 4))
 
@@ -100,7 +105,7 @@ def test_chances_are_valid_without_signal_and_small_with_it(way, base, levels):
 @given(many_labels(most_rows=20, dtypes=FLOATS, kinds=("none",)))
 def test_uninformative_labels_are_found_step_by_step(case):
     expected = naive_guards.uninformative(case.y, case.s)
-    assert label_health.uninformative(read(case.y, case.s)).tolist() == expected
+    assert uninformative(read(case.y, case.s)).tolist() == expected
 
 
 @compiled
@@ -110,10 +115,10 @@ def test_few_labels_are_called_informative_by_mistake():
         y, s = random_labels(200, 100, 0.1, None, 0.0, seed)
         signal = random_labels(200, 100, 0.1, None, 2.0, seed + 1000)
         both = read(np.hstack([y, signal[0]]), np.hstack([s, signal[1]]))
-        found = ~label_health.uninformative(both)
+        found = ~uninformative(both)
         wrong += found[:100].sum()
         informative += found.sum()
-        nothing = ~label_health.uninformative(read(y, s))
+        nothing = ~uninformative(read(y, s))
         assert nothing.sum() <= 2
     assert informative > 0.8 * 20 * 100
     assert wrong <= 0.05 * informative
@@ -121,12 +126,12 @@ def test_few_labels_are_called_informative_by_mistake():
 
 def test_what_weights_add_up_to_is_no_evidence():
     y, s = random_labels(200, 20, 0.1, None, 0.7, seed=0)
-    plain = label_health.uninformative(read(y, s))
+    plain = uninformative(read(y, s))
     assert 0 < plain.sum() < 20
     for scale in (1e-200, 0.001, 1.0, 1e6, 1e90):
         weighed = read(y, s, np.full(200, scale))
-        assert_array_equal(label_health.uninformative(weighed), plain)
+        assert_array_equal(uninformative(weighed), plain)
     half = np.repeat([1.0, 0.0], 100)
     kept = [part[:, y[:100].any(axis=0)] for part in (y, s)]
-    expected = label_health.uninformative(read(*(part[:100] for part in kept)))
-    assert (label_health.uninformative(read(*kept, half)) >= expected).all()
+    expected = uninformative(read(*(part[:100] for part in kept)))
+    assert (uninformative(read(*kept, half)) >= expected).all()

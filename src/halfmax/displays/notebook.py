@@ -79,12 +79,12 @@ def picture_of(result: Any) -> Display | None:
 def _of_thresholds(thresholds: Thresholds) -> Display | None:
     """The curve of one label, or of many what they predict; from memory, never from a table."""
     tuning = thresholds._tuning
-    known = tuning is not None and tuning.at_hand
+    data = None if tuning is None else tuning.data
     if len(thresholds.thresholds) == 1:
-        if tuning is None or not known or tuning.load().n_rows > _MOST_ROWS:
+        if data is None or data.n_rows > _MOST_ROWS:
             return None
         return ThresholdCurveDisplay._of(thresholds, None, 0.95, _RESAMPLES, 0)
-    if known:
+    if data is not None:
         return LabelHealthDisplay._of(thresholds)
     try:
         return HalfMaxDisplay._of(thresholds)

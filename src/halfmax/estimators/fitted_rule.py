@@ -17,6 +17,7 @@ from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.case import Draws
 from halfmax.metrics import score
 from halfmax.metrics.goal import Goal
+from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tune import tune_silently
 
@@ -50,7 +51,8 @@ class FittedRule(NamedTuple):
             pooled = pooled.of_rows(once)
             assessed = tune_silently(pooled, self.goal)
         now = pooled.scores.size > _MOST_KEPT and on_staircase.can_judge(self.goal)
-        waiting = PendingAssessment(assessed, tuned)
+        assert assessed._tuning is not None
+        waiting = PendingAssessment(assessed, assessed._tuning, tuned)
         return {
             "score_": tuned.score,
             "thresholds_": tuned.thresholds,
@@ -73,10 +75,10 @@ class PendingAssessment(NamedTuple):
     """What it takes to assess thresholds."""
 
     assessed: Thresholds  # tuned on each row once
+    tuning: Tuning  # of these, which thresholds would not keep when they are pickled
     tuned: Thresholds  # on all, where rows were scored several times
 
     def assess(self) -> Assessment:
         """What the thresholds will show on new rows."""
-        assert self.assessed._tuning is not None
-        found = assess_tuned(self.assessed, self.assessed._tuning, Draws())
+        found = assess_tuned(self.assessed, self.tuning, Draws())
         return replace(found, thresholds=replace(self.tuned, _tuning=None))  # lets the scores go

@@ -76,14 +76,14 @@ def _subject_of(request: ReportRequest) -> Subject:
             "the data that the thresholds were tuned on have changed since then: give y_true and "
             "y_score"
         )
-    if known.at_hand:
+    if known.data is not None:
         return subject._replace(tuning=known, remembered=True)
     return subject._replace(remembered=True)
 
 
 def _subject(request: ReportRequest, data: LabelledScores, goal: Goal) -> Subject:
     choice = count_at(data, request.thresholds.thresholds)
-    tuning = Tuning(goal, choice, lambda *_: data)
+    tuning = Tuning(goal, choice, data)
     return Subject(request, data, tuning, _is_tuned_on(request.thresholds, choice.counts))
 
 

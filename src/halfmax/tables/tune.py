@@ -129,7 +129,7 @@ def tune_on_staircases(
             choice = passes.choose_shared(tally, goal.objective)
     labels = None if goal.one_classifier else tuple(sorted(passes.names))
 
-    def load(progress: ProgressLike = None) -> LabelledScores:
+    def read(progress: ProgressLike) -> LabelledScores:
         return whole_matrix(opened, progress, n_instances)
 
-    return Thresholds.of(Tuning(goal, choice, load, at_hand=False), labels, opened.native)
+    return Thresholds.of(Tuning(goal, choice, None, read), labels, opened.native)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.progress import ProgressLike
 from halfmax.metrics.goal import Goal
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import Choice
@@ -16,9 +17,16 @@ class Tuning:
 
     goal: Goal
     choice: Choice
-    load: Callable[..., LabelledScores]  # takes `progress`, if the data are read again
-    at_hand: bool = True  # whether the data are in memory; if not, `load` reads them again
+    data: LabelledScores | None  # None if they are not kept in memory
+    read: Callable[[ProgressLike], LabelledScores] | None = None  # reads such data again
     files: tuple[str, ...] = ()  # that the data came from, as far as they are known
+
+    def load(self, progress: ProgressLike = None) -> LabelledScores:
+        """The data, read again if they are not in memory."""
+        if self.data is not None:
+            return self.data
+        assert self.read is not None
+        return self.read(progress)
 
     @cached_property
     def stairs(self) -> Staircase:

@@ -108,7 +108,7 @@ def tune_silently(data: LabelledScores, goal: Goal, stairs: Staircase | None = N
 
     `stairs` is the staircase of these data, if it is known already.
     """
-    tuning = Tuning(goal, choose_thresholds(data, goal, stairs), lambda *_: data)
+    tuning = Tuning(goal, choose_thresholds(data, goal, stairs), data)
     reached = None
     if goal.average_shown == "samples":
         predictions = predict(data.scores, tuning.choice.thresholds)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from halfmax.cli.bar import Bar
 from halfmax.cli.streams import STANDARD, ending_of
-from halfmax.metrics.average import check_average
 
 if TYPE_CHECKING:
     from halfmax.mesh.model.tagger import Tag, Tagger
@@ -49,6 +48,7 @@ def check_tags_out(out: str, form: str | None, force: bool) -> str:
 def check_choice(average: str, rule: str) -> str:
     """Refuse what the tagger does not know, before records are read; gives the average's name."""
     from halfmax.mesh.model.tagger import RULES
+    from halfmax.metrics.average import check_average
 
     if rule not in RULES:
         raise ValueError(f"--rule must be {' or '.join(RULES)}; got {rule!r}")
