@@ -6,23 +6,11 @@ INSTALLED := $(VENV)/.installed
 TOOLS := $(VENV)/.installed-tools
 INSTALL := $(RUN)/python -m pip install --quiet --disable-pip-version-check \
 	--constraint constraints.txt --editable
-# Real scores are too many for kernels that run as plain Python.
-UNCOMPILED := --ignore tests/test_real_scores.py
-# These use no kernels, or only through what other tests cover.
-NO_KERNELS := regions bad_regions curse figures reproduce cli diagnose curse_warning \
-	threshold_classifier bad_estimators estimator_checks expected_f_classifier examples \
-	cli_tables cli_wide cli_shell tables bad_tables table_files \
-	cli_mesh mesh_records bad_records mesh_generator mesh_study \
-	demo import threshold_scorer displays report own_input report_browser cli_report guards \
-	surroundings
-# Spark and Dask are started once, and have processes of their own.
-ENGINES := tests/test_engines.py tests/test_engine_work.py tests/test_engine_python.py
-WITHOUT_KERNELS := $(foreach name,$(NO_KERNELS),--ignore tests/test_$(name).py) \
-	$(foreach file,$(ENGINES),--ignore $(file))
 
 # A process for each core, which takes over tests of another that is not done; the linear algebra of
 # small models only loses by threads of its own.
 ALL_CORES := -n auto --dist worksteal
+COMPILER_OFF := HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 # A compiled kernel remembers the kernels it calls, also after these have changed.
@@ -55,24 +43,25 @@ $(RUN)/python:
 demo: setup ## tune a binary and a multilabel classifier on built-in data; writes demo.html
 	@$(RUN)/halfmax demo --report demo.html --force
 
-test: tools lint typecheck ## style, types, all tests; then the tests again with the compiler off
+test: tools lint typecheck ## style, types, all tests; then those of kernels with the compiler off
 	$(FORGET_KERNELS)
-	$(ONE_THREAD) $(RUN)/python -m pytest $(ALL_CORES) $(foreach file,$(ENGINES),--ignore $(file))
-	@echo "Spark and Dask, told at the end; meanwhile the other tests with the compiler off:"
-	@$(ONE_THREAD) $(RUN)/python -m pytest $(ENGINES) > $(VENV)/engines.log 2>&1 & engines=$$!; \
-	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(ONE_THREAD) $(RUN)/python -m pytest -q tests \
-		$(ALL_CORES) $(UNCOMPILED) $(WITHOUT_KERNELS); plain=$$?; \
+	$(ONE_THREAD) $(RUN)/python -m pytest $(ALL_CORES) -m "not engines"
+	@echo "Spark and Dask, shown at the end; meanwhile the tests of kernels with the compiler off:"
+	@$(ONE_THREAD) $(RUN)/python -m pytest -m engines tests > $(VENV)/engines.log 2>&1 & engines=$$!; \
+	$(COMPILER_OFF) $(ONE_THREAD) $(RUN)/python -m pytest -q $(ALL_CORES) -m kernels tests; plain=$$?; \
 	wait $$engines; found=$$?; cat $(VENV)/engines.log; test $$plain -eq 0 && test $$found -eq 0
 
-lint: tools ## style and format
+lint: tools ## style, format, the order of imports, and the docstrings of public names
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
+	$(RUN)/lint-imports
+	$(RUN)/python -m tools.docstrings
 
 typecheck: tools ## static types
 	$(RUN)/mypy
 
 coverage: tools ## line coverage, with the compiler off so that kernels count too
-	HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1 $(RUN)/coverage run -m pytest -q tests $(UNCOMPILED)
+	$(COMPILER_OFF) $(RUN)/coverage run -m pytest -q tests
 	$(RUN)/coverage report
 
 reproduce: setup ## recompute the paper's figures, claims and simulation into paper/index.html

@@ -1,13 +1,11 @@
 import os
 
-import kernels
 import pytest
 import surroundings
 from hypothesis import settings
+from real_scores import FIGURES, load
 
-worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
-kernels.keep_apart(worker)
-kernels.share(worker, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+surroundings.keep_kernels_apart()
 
 settings.register_profile(
     "default", max_examples=30, deadline=None, derandomize=True, database=None
@@ -28,3 +26,9 @@ def usual_signals():
     """Signals end a process, also where the tests themselves run in the background."""
     with surroundings.usual_signals():
         yield
+
+
+@pytest.fixture(params=FIGURES)
+def real(request):
+    """The name of a real data set, and its truth and scores in two splits."""
+    return request.param, load(request.param)

@@ -16,7 +16,9 @@ import pytest
 # Seconds after which another process counts as hanging: many times what a busy machine needs.
 PATIENCE = 300
 
-_CACHE = Path(__file__).parents[1] / ".pytest_cache"
+_PROJECT = Path(__file__).parents[1]
+_CACHE = _PROJECT / ".pytest_cache"
+SHARED_DATA = _PROJECT.parent / "shared" / "data"  # real records and scores, which may be missing
 _PLAIN = {
     "COLUMNS": "80",
     "TERM": "xterm",
@@ -34,6 +36,17 @@ _HANDLERS = {
     signal.SIGTERM: signal.SIG_DFL,
     signal.SIGHUP: signal.SIG_DFL,
 }
+
+
+def keep_kernels_apart() -> None:
+    """Give every test process but the first a cache of kernels of its own.
+
+    Processes that compile the same kernel at the same time overwrite each other in a common one.
+    numba reads this when it is imported.
+    """
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    if worker != "gw0":
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(_CACHE / "kernels" / worker))
 
 
 def make_plain() -> None:

@@ -15,11 +15,11 @@ from scipy import sparse
 from halfmax._core import frames
 from halfmax._core.errors import warn
 from halfmax._core.labels import Labels
+from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
 
 _SHAPES = {1: "one classifier", 2: "rows x labels"}
-_BLOCK_CELLS = 1 << 22
 _ROUNDING = 1e-6
 _TELLING = 20  # rows; fewer may be what they are by chance
 
@@ -266,7 +266,7 @@ def _dense_to_ones(matrix: Matrix, name: str) -> Any:
         row, column = np.divmod(ones, n_labels)
         return np.bincount(row, minlength=len(block)), column.astype(np.int32)
 
-    step = max(1, _BLOCK_CELLS // n_labels)
+    step = max(1, limits.block_cells // n_labels)
     in_row, columns = zip(*map_blocks(read, spans(n_rows, step)), strict=True)
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(in_row))])
     indices = np.concatenate(columns)
