@@ -1,4 +1,4 @@
-# Everything a person or CI runs. `make help` lists it.
+# The commands that people and CI run. `make help` lists them.
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
@@ -7,13 +7,13 @@ TOOLS := $(VENV)/.installed-tools
 INSTALL := $(RUN)/python -m pip install --quiet --disable-pip-version-check \
 	--constraint constraints.txt --editable
 
-# A process for each core, which takes over tests of another that is not done; the linear algebra of
-# small models only loses by threads of its own.
+# One process per core; idle processes take over tests from busy ones. BLAS threads would only slow down
+# the small models in the tests.
 ALL_CORES := -n auto --dist worksteal
 COMPILER_OFF := HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-# A compiled kernel remembers the kernels it calls, also after these have changed.
+# A compiled kernel caches the kernels it calls, even after these have changed.
 FORGET_KERNELS := rm -rf .pytest_cache/kernels; find src -name '*.nb[ci]' -delete
 
 .DEFAULT_GOAL := help
@@ -24,7 +24,7 @@ help: ## show this list
 
 setup: $(INSTALLED) ## create .venv and install halfmax with its pinned dependencies
 
-tools: $(TOOLS) ## the same with all that tests need, Spark and Dask too
+tools: $(TOOLS) ## make setup, plus everything that tests need, including Spark and Dask
 
 $(INSTALLED): pyproject.toml constraints.txt | $(RUN)/python
 	$(INSTALL) '.[report]'
@@ -43,36 +43,36 @@ $(RUN)/python:
 demo: setup ## tune a binary and a multilabel classifier on built-in data; writes demo.html
 	@$(RUN)/halfmax demo --report demo.html --force
 
-test: tools lint typecheck ## style, types, all tests; then those of kernels with the compiler off
+test: tools lint typecheck ## lint, types, all tests; then the kernel tests with the compiler off
 	$(FORGET_KERNELS)
 	$(ONE_THREAD) $(RUN)/python -m pytest $(ALL_CORES) -m "not engines"
-	@echo "Spark and Dask, shown at the end; meanwhile the tests of kernels with the compiler off:"
+	@echo "Now the kernel tests with the compiler off; Spark and Dask run meanwhile and are shown at the end:"
 	@$(ONE_THREAD) $(RUN)/python -m pytest -m engines tests > $(VENV)/engines.log 2>&1 & engines=$$!; \
 	$(COMPILER_OFF) $(ONE_THREAD) $(RUN)/python -m pytest -q $(ALL_CORES) -m kernels tests; plain=$$?; \
 	wait $$engines; found=$$?; cat $(VENV)/engines.log; test $$plain -eq 0 && test $$found -eq 0
 
-lint: tools ## style, format, the order of imports, and the docstrings of public names
+lint: tools ## style, format, import order of packages, docstrings of public names
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
 	$(RUN)/lint-imports
 	$(RUN)/python -m tools.docstrings
 
-typecheck: tools ## static types
+typecheck: tools ## check static types
 	$(RUN)/mypy
 
-coverage: tools ## line coverage, with the compiler off so that kernels count too
+coverage: tools ## measure line coverage, with the compiler off so that kernels count too
 	$(COMPILER_OFF) $(RUN)/coverage run -m pytest -q tests
 	$(RUN)/coverage report
 
 reproduce: setup ## recompute the paper's figures, claims and simulation into paper/index.html
 	@$(RUN)/halfmax reproduce --out paper
 
-# The newest peers need Python 3.12 or later: make bench PYTHON=python3.12 VENV=.venv312
-bench: tools ## speed and accuracy beside peers, all in one run (about 25 minutes)
+# The newest alternatives need Python 3.12 or later: make bench PYTHON=python3.12 VENV=.venv312
+bench: tools ## measure speed and accuracy against alternatives, in one run (about 25 minutes)
 	$(INSTALL) '.[test,bench]'
 	$(RUN)/python -m benchmarks
 
-pictures: tools ## redraw the pictures of the README
+pictures: tools ## redraw the pictures in README and docs
 	$(RUN)/python -m benchmarks.pictures
 	$(RUN)/python -m benchmarks.report_picture
 

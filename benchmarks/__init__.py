@@ -1,1 +1,1 @@
-"""Speed and accuracy of halfmax beside what a user would use instead; run with ``make bench``."""
+"""Speed and accuracy of halfmax compared with its alternatives; run with ``make bench``."""

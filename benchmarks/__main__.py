@@ -34,7 +34,7 @@ CURVE = peers.named("scikit-learn", "precision_recall_curve")
 def binary_rows(n_rows=10**7):
     """Seconds of `tune`, of a bare read and of a curve for scores of many shapes.
 
-    All of them take turns, so that each has its share of the quiet moments of the machine.
+    They take turns, so that interruptions by other work on the machine affect all of them alike.
     """
     cases = [
         (f"{name}, {dtype.__name__}", truth, scores.astype(dtype))
@@ -68,7 +68,7 @@ def binary_report():
 def dense_rows():
     truth, scores = data.dense(20_000, 5_000)
     name = "dense macro, 20,000 x 5,000 float32"
-    hm.tune(truth[:100], scores[:100])  # loads the kernels, which are no cost of the matrix
+    hm.tune(truth[:100], scores[:100])  # loads the kernels, so that this is not measured
     extra = peak_extra_bytes(hm.tune, truth, scores)
     ours = seconds(hm.tune, truth, scores, repeats=5)
 
@@ -82,7 +82,7 @@ def dense_rows():
 
 
 def samples_rows():
-    """Mean over rows, a threshold for each label; beside the sort of all scores by label.
+    """Mean over rows, one threshold per label, compared with sorting all scores by label.
 
     Labels without any signal are the worst case: every threshold is about as good as any other.
     """
@@ -131,7 +131,7 @@ def tuned(truth, scores):
 
 
 def xcolumns(truth, scores, seed=10**6):
-    """A seed that drew no data, or the random predictions would follow the labels."""
+    """Predict with a seed that drew no data; otherwise the predictions would follow the labels."""
     column = scores.astype(np.float32)[:, None]
     return peers.xcolumns_macro(truth.astype(np.float32)[:, None], column, seed=seed)
 

@@ -1,4 +1,4 @@
-"""What `assess` costs, how often its intervals hold the truth, and what it beats.
+"""What `assess` costs, how often its intervals cover the truth, and what it beats.
 
 ``python -m benchmarks.assessing [speed] [coverage] [weighted] [finite] [correction] [guarded]``
 prints the tables as Markdown.
@@ -31,7 +31,7 @@ F1 = Objective(FBeta(1))
 
 
 def rows():
-    """1,000 replicates beside one precision_recall_curve."""
+    """1,000 replicates compared with one precision_recall_curve."""
     for size in (10**5, 10**6, 10**7):
         truth, scores = data.binary(size, 0.01)
         hm.assess(truth[:1000], scores[:1000])
@@ -45,7 +45,7 @@ def rows():
 
 
 class Normals:
-    """Two normal score densities a distance apart, maybe rounded."""
+    """Two normal score densities some distance apart, optionally rounded."""
 
     def __init__(self, distance, base_rate, decimals=None):
         self.distance, self.base_rate, self.decimals = distance, base_rate, decimals
@@ -60,7 +60,7 @@ class Normals:
         return truth, scores if self.decimals is None else np.round(scores, self.decimals)
 
     def f1(self, threshold, negatives_weigh=1.0):
-        """Of the population."""
+        """F1 on the population."""
         if self.decimals is not None:
             threshold = threshold - 0.5 * 10.0**-self.decimals
         b = self.base_rate
@@ -73,7 +73,7 @@ class Normals:
 
 
 class Calibrated:
-    """Probabilities of a beta law, each right as often as it says."""
+    """Calibrated probabilities from a beta distribution."""
 
     def __init__(self, a, b):
         self.a, self.b, self.base_rate = a, b, a / (a + b)
@@ -111,7 +111,7 @@ CLASSIFIERS = (
 
 
 def coverage(classifier, size, sets, level=0.95):
-    """How often intervals hold the score of the threshold, the best score, the best threshold."""
+    """How often intervals cover the threshold's score, the best score and the best threshold."""
     grid = classifier.grid()
     best = grid[np.argmax(classifier.f1(grid))]
     found = []
@@ -161,7 +161,7 @@ def very_uneven(rng, truth):
 
 
 def by_class(rng, truth):
-    """Negatives weigh ten times as much as positives, and neither all the same."""
+    """Negatives weigh ten times as much as positives; weights vary within both classes."""
     return np.where(truth == 1, 1.0, 10.0) * rng.uniform(0.5, 1.5, len(truth))
 
 
@@ -177,7 +177,7 @@ WITH_WEIGHTS = (
     (Normals(1.5, 0.1), 1_000),
     (Normals(1.5, 0.01), 10_000),
     (Calibrated(0.5, 4.5), 1_000),
-    # Looked at for the first time when the method was settled.
+    # Examined only after the method was settled.
     (Normals(2.5, 0.05), 2_000),
     (Normals(1.0, 0.2), 500),
     (Calibrated(2.0, 18.0), 1_000),
@@ -185,7 +185,7 @@ WITH_WEIGHTS = (
 
 
 def weighted_coverage(classifier, size, weigh, sets):
-    """How often intervals hold the weighted score, how wide they are, and how far they are off."""
+    """How often intervals cover the weighted score, how wide they are, and their bias."""
     rng, found = np.random.default_rng(7), []
     heavier = 10.0 if weigh is by_class else 1.0
     for seed in range(sets):
@@ -209,7 +209,7 @@ def weighted_table(sets=400):
             )
 
 
-# New sets of limited size, for which the intervals are not made.
+# New sets of limited size, which the intervals are not meant to cover.
 
 
 def finite_table(sets=200):
@@ -232,7 +232,7 @@ def finite_table(sets=200):
 
 
 def finite_coverage(classifier, size, sets):
-    """How often intervals hold the score on endless new data, and on one new set of this size."""
+    """How often intervals cover the score on unlimited new data, and on one set of this size."""
     rng, found = np.random.default_rng(3), []
     for seed in range(sets):
         truth, scores = classifier.draw(rng, size)
@@ -245,7 +245,7 @@ def finite_coverage(classifier, size, sets):
     return np.mean(found, axis=0)
 
 
-# Correction: what else was tried for macro-F1 of labels with few positives.
+# Correction: alternatives for the macro F1 of labels with few positives.
 
 
 def load(name):
@@ -270,7 +270,7 @@ def f1(counts):
 
 
 def bootstrap(truth, scores, naive, rng, replicates=40):
-    """Efron's optimism; out of bag; .632 and .632+ of both, label by label."""
+    """Efron's optimism, out of bag, and .632 and .632+ of both, label by label."""
     optimism, unseen = 0.0, 0.0
     for _ in range(replicates):
         weights = rng.poisson(1.0, truth.shape[0]).astype(float)
@@ -295,7 +295,7 @@ def bootstrap(truth, scores, naive, rng, replicates=40):
 
 
 def folds(truth, scores, rng, number=10, repeats=3):
-    """Cross-fitting: counts of unseen rows pooled over folds."""
+    """Cross-fitting: counts of held-out rows, pooled over folds."""
     whole = 0.0
     for _ in range(repeats):
         fold = rng.permutation(truth.shape[0]) % number
@@ -309,7 +309,7 @@ def folds(truth, scores, rng, number=10, repeats=3):
 
 
 def halves(truth, scores, rng, repeats=20):
-    """Tuned on one half, judged on the other: right for half of the data."""
+    """Tuned on one half and evaluated on the other: unbiased for half of the data."""
     whole = 0.0
     for _ in range(repeats):
         order = rng.permutation(truth.shape[0])
@@ -320,7 +320,7 @@ def halves(truth, scores, rng, repeats=20):
 
 
 def left_out(truth, scores):
-    """Positives left out: hits pooled; what a hit adds with counts as they are; expected."""
+    """Leave one positive out: hits pooled; value of a hit at the current counts; expected value."""
     stairs = hm.Staircase.of(truth, scores)
     chosen = leave_one_out.chosen_without_positive(stairs, F1)
     column, step = stairs.grid.columns, np.arange(len(chosen))
@@ -342,7 +342,7 @@ def left_out(truth, scores):
 
 
 def estimates(truth, scores, seed=0):
-    """Each method's macro-F1."""
+    """The macro F1 that each method estimates."""
     rng = np.random.default_rng(seed)
     a = hm.assess(truth, scores, seed=seed)
     found = {"naive": a.label_scores}
@@ -356,7 +356,7 @@ def estimates(truth, scores, seed=0):
 
 
 def errors(one, other):
-    """Of each method, over all labels and over labels with a positive in the split concerned."""
+    """Errors of each method, over all labels and over labels with a positive in that split."""
     macro, tuned = estimates(*one)
     truth, scores = other
     reached = f1(counts_at(tuned.thresholds, truth, scores))
@@ -369,7 +369,7 @@ def errors(one, other):
 
 
 def splits(name, again):
-    """The two splits, then the union of both cut at random."""
+    """The two splits, then random splits of their union."""
     one, other = load(name)
     yield one, other
     yield other, one
@@ -412,7 +412,7 @@ def rare_and_new(guard, weighted, seed, n_rows=600, n_labels=60, positives=8):
         return truth, scores, rng.exponential(size=n_rows) if weighted else None
 
     truth, scores, weights = draw()
-    runs = 200 if guard is None else 2  # without a guard they tell the optimism too
+    runs = 200 if guard is None else 2  # without a guard they also estimate the optimism
     a = hm.assess(truth, scores, guard=guard, sample_weight=weights, n_resamples=runs, seed=seed)
     new = [
         hm.score(truth, a.thresholds.predict(scores), sample_weight=weights)
@@ -436,7 +436,7 @@ def print_guarded(sets=12):
 
 
 def guarded_errors(one, other):
-    """Of the tuned and of the expected macro F1, relative to what the other split shows."""
+    """Errors of the tuned and the expected macro F1, relative to the score on the other split."""
     a = hm.assess(*one, guard="auto", n_resamples=1)
     truth, scores = other
     shown = hm.score(truth, a.thresholds.predict(scores))
@@ -444,7 +444,7 @@ def guarded_errors(one, other):
 
 
 def main(wanted):
-    warnings.simplefilter("ignore", hm.HalfmaxWarning)  # that tuned scores flatter is the subject
+    warnings.simplefilter("ignore", hm.HalfmaxWarning)  # optimism is the subject here
     if "speed" in wanted:
         for name, ours, words, theirs in rows():
             print(f"| {name} | {ours:.3f} s | {words} | {theirs:.3f} s | {theirs / ours:.1f} |")

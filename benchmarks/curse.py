@@ -1,4 +1,4 @@
-"""The winner's curse beside the plain way: draw, sort, sweep; and beside a sweep without scores."""
+"""The winner's curse: against drawing, sorting and sweeping, and against a sweep without scores."""
 
 import numpy as np
 
@@ -11,13 +11,13 @@ PLAIN_RUNS = 3
 
 
 def plain(rng, base_rate):
-    """Scores and labels drawn, sorted and swept."""
+    """Draw scores and labels, sort them and sweep."""
     scores, labels = rng.standard_normal(N), rng.random(N) < base_rate
     return best_fraction(labels[np.argsort(-scores)])
 
 
 def without_scores(rng, base_rate):
-    """In the order of the scores the labels are coins, so scores need not be drawn."""
+    """Sweep labels only: in the order of the scores they are coin tosses."""
     return best_fraction(rng.random(N) < base_rate)
 
 
@@ -28,7 +28,7 @@ def best_fraction(labels):
 
 
 def rows():
-    """All base rates of the paper; the others are measured on few runs and multiplied."""
+    """All base rates of the paper; the alternatives are measured on few runs and extrapolated."""
     hm.simulate_winners_curse(N, 0.5, 1)
 
     def ours():

@@ -1,4 +1,4 @@
-"""Data of known shape for the benchmarks, all from a seed."""
+"""Simulated data for the benchmarks, reproducible from a seed."""
 
 import numpy as np
 from scipy import sparse
@@ -62,7 +62,7 @@ def rare_labels(n_rows, n_labels, seed=0):
 
 
 def candidates(n_rows, n_labels, per_row, skew=1.0, seed=0):
-    """Extreme multilabel: each row has ``per_row`` scored labels, one in ten of them right.
+    """Extreme multilabel: each row has ``per_row`` scored labels, one in ten of them true.
 
     With ``skew`` above 1 some labels are candidates far more often than others.
     """

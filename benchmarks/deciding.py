@@ -1,4 +1,4 @@
-"""How fast decisions without labels are, beside the published algorithms and a bare sort."""
+"""Speed of decisions without labels, compared with published algorithms and a bare sort."""
 
 from unittest import mock
 
@@ -57,7 +57,7 @@ def memory_note():
 
 
 def short_rows():
-    """Rows a second on one core, for each length."""
+    """Rows per second on one core, for each row length."""
     for length in (5, 10, 20, 50, 100, 200):
         rows = data.probabilities(1_000_000).reshape(-1, length)
         falling = -np.sort(-rows, axis=1)
@@ -83,7 +83,7 @@ def joint_rows():
 
 
 def growth_rows():
-    """Seconds against n, for the picture."""
+    """Seconds against n, for the plot."""
     for size in SIZES:
         p = data.probabilities(size)
         repeats = 9 if size < 10**6 else 3

@@ -1,4 +1,4 @@
-"""`ThresholdClassifier` beside scikit-learn's tuned classifier: seconds to fit, and held-out F1.
+"""`ThresholdClassifier` and scikit-learn's tuned classifier: seconds to fit, held-out F1.
 
 ``python -m benchmarks.estimating`` prints the tables as Markdown.
 """
@@ -26,7 +26,7 @@ MANY = OneVsRestClassifier(BASE)
 
 
 class Known(ClassifierMixin, BaseEstimator):
-    """Answers with scores that were computed before: all that is left of a fit is tuning."""
+    """Return precomputed scores, so that fitting consists of tuning only."""
 
     def __init__(self, classes, scores):
         self.classes_, self.scores = classes, scores
@@ -39,7 +39,7 @@ class Known(ClassifierMixin, BaseEstimator):
 
 
 def one_label(seed, n_rows=20_000):
-    """A rare class with signal, one half to fit on and the other to judge."""
+    """A rare class with signal; one half for fitting, the other for evaluation."""
     X, y = make_classification(
         2 * n_rows, n_informative=6, weights=[0.97], class_sep=0.8, flip_y=0.01, random_state=seed
     )
@@ -47,7 +47,7 @@ def one_label(seed, n_rows=20_000):
 
 
 def many_labels(seed, n_rows=5_000, n_features=30):
-    """Labels of base rates from 1 % to 30 %, each linear in the features."""
+    """Labels with base rates from 1 % to 30 %, each linear in the features."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((2 * n_rows, n_features))
     evidence = X @ rng.standard_normal((n_features, LABELS)) / np.sqrt(n_features)
@@ -80,7 +80,7 @@ TWENTY = {
 
 
 def fit_and_judge(model, X, y, new_rows, new_truth):
-    """Seconds to fit, and F1 (of many labels, macro) on the other half."""
+    """Seconds to fit, and F1 (macro for many labels) on the other half."""
     start = time.perf_counter()
     model = clone(model).fit(X, y)
     took = time.perf_counter() - start
@@ -89,7 +89,7 @@ def fit_and_judge(model, X, y, new_rows, new_truth):
 
 
 def tuning_share(base, X, y):
-    """Seconds for plain scores of five folds, for tuning on these, and for the assessment."""
+    """Seconds for out-of-fold scores, for tuning on them, and for the assessment."""
     start = time.perf_counter()
     scores = cross_val_predict(base, X, y, cv=5, method="predict_proba")
     plain = time.perf_counter() - start
@@ -103,7 +103,7 @@ def assess(model):
 
 
 def compare(models, base, draw):
-    """Means over data sets: of each model, and of tuning beside plain scoring."""
+    """Means over data sets: of each model, and of tuning relative to scoring."""
     found = {name: [] for name in models}
     shares = []
     for seed in range(SETS):

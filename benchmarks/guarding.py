@@ -1,4 +1,4 @@
-"""Every guard and every plain method: thresholds from one half of the data, judged on the other.
+"""Guards and plain methods: thresholds from one half of the data, evaluated on the other.
 
 ``python -m benchmarks.guarding [once] [again] [simulated] [speed]`` prints the tables as Markdown.
 """
@@ -39,7 +39,7 @@ def one_for_all(truth, scores, new):
 
 
 def plug_in(_truth, scores, new):
-    """Scores taken for probabilities: half of the best F1 that they make one expect."""
+    """Scores taken as probabilities: half of the best expected F1."""
     falling = -np.sort(-scores.astype(np.float64), axis=0)
     hits = np.cumsum(falling, axis=0)
     count = np.arange(1, len(scores) + 1)[:, None]
@@ -48,7 +48,7 @@ def plug_in(_truth, scores, new):
 
 
 def plug_in_calibrated(truth, scores, new):
-    """The same after one isotonic map, pooled over labels."""
+    """Half of the best expected F1 after one isotonic map, pooled over labels."""
     isotonic = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
     isotonic.fit(scores.ravel(), truth.toarray().ravel())
     calibrated, new = (isotonic.predict(part.ravel()).reshape(part.shape) for part in (scores, new))
@@ -68,11 +68,11 @@ METHODS = {**PLAIN, **OURS}
 AUTO = "guard='auto'"
 
 
-# Judging.
+# Evaluation.
 
 
 def judged(truth, predicted, weights=None):
-    """Macro-F1 over labels that have a positive, for each row of weights of the documents."""
+    """Macro F1 over labels with a positive, for each row of document weights."""
     weights = np.ones((1, truth.shape[0])) if weights is None else weights
     predicted = sparse.csr_array(np.asarray(predicted, np.float64))
     hits, both = (weights @ part for part in (predicted * truth, predicted + truth))
@@ -82,13 +82,13 @@ def judged(truth, predicted, weights=None):
 
 
 def resampled(n_rows):
-    """How often each document is drawn, in each replicate of the bootstrap."""
+    """How often each bootstrap replicate draws each document."""
     rng = np.random.default_rng(0)
     return rng.multinomial(n_rows, np.full(n_rows, 1 / n_rows), REPLICATES).astype(np.float64)
 
 
 def flooding(tune_truth, truth, predicted):
-    """Labels that flood by the base rate of the data tuned on, and by that of the data judged."""
+    """Labels that flood, by the base rate in the tuning half and in the evaluation half."""
     share = np.asarray(predicted).mean(axis=0)
     rates = [part.sum(axis=0) / part.shape[0] for part in (tune_truth, truth)]
     return [int(floods(share, rate, 1.0).sum()) for rate in rates]
@@ -120,7 +120,7 @@ def load(name):
 
 
 def splits(tune, test):
-    """The halves the other way round, and the union cut in two at random."""
+    """The halves swapped, and random halves of their union."""
     yield test, tune
     truth, scores = sparse.vstack([tune[0], test[0]]).tocsr(), np.vstack([tune[1], test[1]])
     for seed in range(RESPLITS):
@@ -129,7 +129,7 @@ def splits(tune, test):
 
 
 def simulate(n_rows, n_labels, signal=1.0, decimals=None, seed=0):
-    """Log-normal base rates; how much scores tell, and how honest they are, varies by label."""
+    """Log-normal base rates; signal and calibration vary by label."""
     known = np.random.default_rng(seed)
     rates = np.clip(0.01 * np.exp(1.2 * known.standard_normal(n_labels)), 1e-3, 0.5)
     strength = np.abs(known.normal(2.0, 1.0, n_labels))
@@ -202,7 +202,7 @@ def micro_table(results):
 
 
 def paired_table(results):
-    """``"auto"`` beside the plain method that was best afterwards: the same documents for both."""
+    """``"auto"`` against the plain method that was best in hindsight, on the same documents."""
     yield heading("set", "best plain method", "auto minus it", "95 % interval", "ratio")
     for s, found in results.items():
         best = best_plain({m: cell["macro"] for m, cell in found.items()})
@@ -213,7 +213,7 @@ def paired_table(results):
 
 
 def again_table(names):
-    """Means over splits; a method is picked by its mean, so picking it is less of a curse."""
+    """Means over splits; picking the best method by its mean leaves less room for luck."""
     macro, flood, micro = ({m: {} for m in METHODS} for _ in range(3))
     for s in names:
         cut = list(splits(*load(s)))

@@ -1,4 +1,4 @@
-"""Seconds, and bytes above what was there before."""
+"""Measure seconds and additional bytes."""
 
 import gc
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def seconds(work, *args, repeats=3, **options):
-    """The best of a few runs, which is the one least disturbed."""
+    """The shortest of a few runs, which is the least disturbed one."""
     best = float("inf")
     for _ in range(repeats):
         gc.collect()
@@ -20,7 +20,7 @@ def seconds(work, *args, repeats=3, **options):
 
 
 def side_by_side(works, repeats=9):
-    """The best of a few runs of each, taken in turn: what else the machine does slows all alike."""
+    """The shortest of a few runs of each, in turn, so that other load slows all of them alike."""
     best = [float("inf")] * len(works)
     for _ in range(repeats):
         best = [
@@ -30,7 +30,7 @@ def side_by_side(works, repeats=9):
 
 
 def peak_extra_bytes(work, *args):
-    """How far resident memory rises during the work; Linux only."""
+    """How much resident memory rises during the work; Linux only."""
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # resets the high-water mark
     before = _status("VmRSS")
@@ -39,7 +39,7 @@ def peak_extra_bytes(work, *args):
 
 
 def fresh_process(code, repeats=5):
-    """Seconds that a new interpreter needs for the code, the best of a few."""
+    """Seconds that a new interpreter needs for the code, the shortest of a few runs."""
     return seconds(subprocess.run, [sys.executable, "-c", code], check=True, repeats=repeats)
 
 

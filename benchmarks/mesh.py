@@ -1,4 +1,4 @@
-"""The case study: beside what scikit-learn and numpy offer, and how its costs grow.
+"""The case study: compared with scikit-learn and numpy, and how its costs grow.
 
 ``python -m benchmarks.mesh [peers] [growth]`` prints tables as Markdown. "growth" takes some twenty
 minutes and draws ``docs/images/mesh-growth.png``.
@@ -34,7 +34,7 @@ PARTS = {
 
 
 def made_up(n_documents=5_000, n_labels=5_000, rank=200):
-    """Factors and a sparse truth that depends on them."""
+    """Synthetic factors, and a sparse truth that depends on them."""
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(n_documents, rank)) * np.geomspace(1.0, 0.1, rank)
     rates = np.minimum(12.0 / n_labels / np.linspace(0.2, 5.0, n_labels), 0.5)
@@ -43,14 +43,14 @@ def made_up(n_documents=5_000, n_labels=5_000, rank=200):
 
 
 def ridge_peer(factors, truth, penalties):
-    """Penalties per label by leave-one-out, as scikit-learn has it: it wants the truth dense."""
+    """Penalties per label by leave-one-out with scikit-learn, which needs a dense truth."""
     from sklearn.linear_model import RidgeCV
 
     return RidgeCV(penalties, alpha_per_target=True).fit(factors, truth.toarray()).alpha_
 
 
 def plug_in_peer(outputs):
-    """The macro rule from a whole matrix, each column sorted."""
+    """The macro rule on a whole matrix, by sorting each column."""
     p = -np.sort(-outputs.whole(), axis=0)
     sums = np.cumsum(p, axis=0, dtype=np.float64)
     return (2.0 * sums / (sums[-1] + np.arange(1, len(p) + 1)[:, None])).max(axis=0)
@@ -164,7 +164,7 @@ def _draw_time(ax, runs, name, words):
 
 
 def _along(runs, name):
-    """The runs in which only this differs from the paper's size, from small to large."""
+    """The runs that differ from the paper's size only in this, from small to large."""
     others = [other for other in ("n_train", "n_labels") if other != name]
     some = {
         getattr(recipe, name): stages
@@ -176,7 +176,7 @@ def _along(runs, name):
 
 
 def redraw(lines):
-    """Draw again what a run has told on stderr."""
+    """Draw the plot again from what a run printed to stderr."""
     told = [json.loads(line) for line in lines if line.startswith("[")]
     runs = {Recipe(**recipe): stages for recipe, stages in told}
     _print_growth(runs)

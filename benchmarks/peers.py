@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def named(package: str, what: str = "") -> str:
-    """The package with the version that is measured, and what of it."""
+    """The package, its installed version, and the function that is measured."""
     return f"{package} {version(package)}{what and f' {what}'}"
 
 

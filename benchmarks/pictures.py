@@ -29,7 +29,7 @@ def half_max(ax):
 
 
 def tumours(ax):
-    """The same for the demo's classifier."""
+    """F1, precision and recall of the demo's classifier."""
     known = score_tumours()
     hm.ThresholdCurveDisplay.from_predictions(
         known.truth, known.scores, ax=ax, name="The demo's tumours"
@@ -57,13 +57,13 @@ def expected_curve(ax):
 
 
 def calibration(ax):
-    """Each label's threshold beside half of its best F1."""
+    """Each label's threshold against half of its best F1."""
     sample = figure_data.half_calibrated()
     hm.HalfMaxDisplay.from_predictions(sample.truth, sample.scores, labels=sample.labels, ax=ax)
 
 
 def health(guard):
-    """What is predicted of labels from rare to common."""
+    """Share of rows predicted for labels from rare to common."""
     sample = figure_data.of_all_rates()
 
     def draw(ax):
@@ -74,7 +74,7 @@ def health(guard):
 
 
 def regions(ax):
-    """Scores of positives that spread wider."""
+    """A region for positives whose scores spread wider."""
     figure_data.regions()["positives spread wider: two rays"].plot(ax)
 
 
@@ -120,7 +120,7 @@ def linear(ax):
 
 
 class Honest:
-    """Labels of every frequency, tuned on one half of the rows and judged on the other."""
+    """Labels of every frequency, tuned on one half of the rows and evaluated on the other."""
 
     def __init__(self, n_rows=2000, n_labels=3000):
         truth, scores = data.rare_labels(2 * n_rows, n_labels)
@@ -131,14 +131,14 @@ class Honest:
         self.naive, self.auto = self.assessed.thresholds, hm.tune(*self.here, guard="auto")
 
     def on_new(self, tuned):
-        """F1 of each label on new rows, and how many of these it predicts."""
+        """F1 of each label on new rows, and how many of these rows it is predicted for."""
         truth, scores = self.new
         predictions = tuned.predict(scores)
         hits, predicted = (truth * predictions).sum(axis=0), predictions.sum(axis=0)
         return 2 * hits / np.maximum(predicted + truth.sum(axis=0), 1), predicted
 
     def by_support(self, values):
-        """The mean over labels with about so many positives; labels with none are left out."""
+        """Means over labels grouped by their number of positives; labels with none are left out."""
         edges = np.unique(np.geomspace(1, 400, 14).astype(int))
         group = np.digitize(self.support, edges)
         middle = [self.support[group == g].mean() for g in range(1, len(edges))]
@@ -166,7 +166,7 @@ class Honest:
         ax.legend()
 
     def curse(self, ax):
-        """What thresholds promise and keep, by the label's number of positives."""
+        """F1 as tuned and on new rows, by the label's number of positives."""
         kept, _ = self.on_new(self.naive)
         for values, colour, dash, name in (
             (self.naive.label_scores, ORANGE, "-", "tuned, on the same rows"),

@@ -48,7 +48,7 @@ _kernel = numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 
 
 def best_k_quadratic(p, tail=0.0):
-    """The number of items to predict and the expected F1 that this earns; the least k of a tie."""
+    """The number of items to predict, and its expected F1; ties go to the smallest k."""
     curve = curve_quadratic(p, tail)
     best = int(np.argmax(curve))
     return best, float(curve[best])
@@ -289,7 +289,7 @@ def _best_of_short(rows, best):
     most = np.empty(lanes)
     found = np.empty(lanes, np.int64)
     for start in range(0, n_rows, lanes):
-        here = min(lanes, n_rows - start)  # in the last round the other lanes work in vain
+        here = min(lanes, n_rows - start)  # in the last round the other lanes are unused
         for lane in range(here):
             for k in range(n):
                 p[k, lane] = rows[start + lane, k]

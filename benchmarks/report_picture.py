@@ -1,4 +1,4 @@
-"""A picture of the demo's report, as a browser shows it; run with ``make pictures``."""
+"""Screenshot of the demo's report in a browser; run with ``make pictures``."""
 
 import shutil
 import tempfile

@@ -1,4 +1,4 @@
-"""Long tables: the same answer as a window query, memory for 10^8 rows, and how costs grow.
+"""Long tables: compared with window queries, memory for 10^8 rows, and how costs grow.
 
 ``python -m benchmarks.tables [peers] [memory] [growth] [labels]`` prints the tables as Markdown.
 """
@@ -31,9 +31,9 @@ warnings.simplefilter("ignore", hm.OptimismWarning)
 
 
 def write_table(path, rows, labels=LABELS, rate=1.0, shuffled=False, coded=False):
-    """Candidates of a tagger: 200 labels for each instance, of which few are true.
+    """Candidates of a tagger: 200 labels per instance, few of which are true.
 
-    Labels are strings, or with `coded` Arrow's dictionary type, pandas' categories.
+    Labels are strings, or with `coded` Arrow's dictionary type (pandas' categories).
     """
     rng = np.random.default_rng(0)
     names = pa.array([f"D{j:08d}" for j in range(labels)])
@@ -144,7 +144,7 @@ def check_same(path):
             assert score == 0 or found[label] == threshold
 
 
-# A process of its own tells how much memory the whole of it takes, numba and pyarrow included.
+# A separate process shows the memory of everything, numba and pyarrow included.
 
 _MEASURED = """
 import re, time, warnings
@@ -171,7 +171,7 @@ def memory_rows(folder):
     yield "|---|---|---|"
     path = write_table(folder / "large.parquet", 10**8)
     saved = os.fspath(folder / "thresholds.json")
-    hm.tune_table(path).save(saved)  # which brings the file into the cache, too
+    hm.tune_table(path).save(saved)  # which also brings the file into the cache
     read = f"parquet.ParquetFile({path!r}).iter_batches(columns=['label', 'score', 'truth'])"
     out = os.fspath(folder / "out.parquet")
     calls = {
@@ -195,7 +195,7 @@ def _line(name, took, mebibytes):
 
 
 def growth_rows(folder):
-    """How time and memory grow with rows, positives and labels, each alone."""
+    """How time and memory grow with rows, positives and labels, one at a time."""
     yield "| rows | labels | positives | seconds | ns a row | peak memory of the process |"
     yield "|---|---|---|---|---|---|"
     cases = [
@@ -217,7 +217,7 @@ def growth_rows(folder):
         )
 
 
-# Where the positives of all labels do not fit, labels are dealt out to buckets.
+# Where the positives of all labels do not fit, labels are assigned to buckets.
 
 
 def label_rows(folder, buckets=16):

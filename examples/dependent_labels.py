@@ -1,8 +1,8 @@
 """Labels that exclude each other: the best set of labels is not the set of the best labels.
 
 A machine raises one of four alarms alone, or its power fails and six others go off at once. The
-probability of each alarm does not tell that one rules out others. ExpectedFClassifier learns each
-together with the number of all, and predicts the set with the highest expected F1 of each row.
+probabilities of single alarms do not show that one rules out others. ExpectedFClassifier learns
+each alarm together with the total number, and predicts the set with the highest expected F1.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ EFFECTS = np.random.default_rng(0).normal(scale=1.5, size=(SENSORS, len(CAUSES))
 
 
 def observe_failures(n_failures, seed):
-    """What the sensors measured, and the alarms that went off."""
+    """Return sensor readings, and the alarms that went off."""
     rng = np.random.default_rng(seed)
     sensors = rng.normal(size=(n_failures, SENSORS))
     luck = rng.gumbel(size=(n_failures, len(CAUSES)))  # makes the choice a multinomial logit
@@ -29,7 +29,7 @@ def observe_failures(n_failures, seed):
 
 
 def main():
-    """Learn from 1,000 failures; compare the mean F1 of each of 4,000 new ones."""
+    """Learn from 1,000 failures; compare the mean F1 per failure on 4,000 new ones."""
     X, y = observe_failures(1_000, seed=1)
     X_new, y_new = observe_failures(4_000, seed=2)
     logistic = LogisticRegression()

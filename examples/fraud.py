@@ -2,8 +2,8 @@
 
 A classifier of rare events seldom says "more likely than not", so at 0.5 it misses most of them.
 Here is one logistic regression at 0.5, with scikit-learn's search over 100 thresholds, and with the
-exact search of halfmax, which also tells how sure threshold and score are; then for a bank to which
-a missed fraud is worse than a false alarm. The two searches reach the same up to chance.
+exact search of halfmax, which also shows how certain threshold and score are; then for a bank that
+minds a missed fraud more than a false alarm. The two searches differ only by chance.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ import halfmax as hm
 
 
 def simulate_payments(n_payments, seed):
-    """Payments, and which were fraud: those large for their card, at night, far away, in a row."""
+    """Simulate payments; large, night-time, distant and repeated ones are more often fraud."""
     rng = np.random.default_rng(seed)
     log_times_usual_amount = rng.normal(0, 0.7, n_payments)
     at_night = rng.random(n_payments) < 0.1
@@ -30,7 +30,7 @@ def simulate_payments(n_payments, seed):
 
 
 def main():
-    """Learn from 20,000 payments, compare on so many new ones that chance plays no part."""
+    """Learn from 20,000 payments; compare on enough new ones that chance hardly matters."""
     X, y = simulate_payments(20_000, seed=2)
     X_new, y_new = simulate_payments(200_000, seed=1)
     model = make_pipeline(StandardScaler(), LogisticRegression())

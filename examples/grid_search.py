@@ -1,9 +1,9 @@
-"""Model selection: compare models at their own best thresholds, not all of them at 0.5.
+"""Model selection: compare each model at its own best threshold rather than at 0.5.
 
-scoring="f1" asks which model predicts best at 0.5. Naive Bayes is so sure of itself that 0.5 is as
-good for it as any threshold; a hundred neighbours seldom give a rare class half of their votes, and
-seem useless. hm.make_threshold_scorer gives each model a threshold of its own, tuned on other rows
-than those that it is scored on, and chooses another model: the better one, as new rows show.
+scoring="f1" asks which model predicts best at 0.5. Naive Bayes is so confident that 0.5 is as good
+as any threshold; a hundred neighbours seldom give a rare class half of their votes, and so seem
+useless. hm.make_threshold_scorer gives each model its own threshold, tuned on different rows than
+those it is scored on, and chooses a different model, which is better on new rows.
 """
 
 from sklearn.datasets import make_classification
@@ -24,13 +24,13 @@ SCORINGS = {'"f1"': "f1", "make_threshold_scorer": hm.make_threshold_scorer("f1"
 
 
 def name_of(params):
-    """What was tried, in words."""
+    """Describe the model that was tried."""
     neighbours = params.get("model__n_neighbors")
     return f"{neighbours} neighbours" if neighbours else "naive Bayes"
 
 
 def main():
-    """Choose a model on 4,000 rows by either scoring, tune it there, and judge it on new rows."""
+    """Choose a model on 4,000 rows by each scoring, tune it there, and test it on new rows."""
     X, y = make_classification(
         12_000,
         n_informative=4,

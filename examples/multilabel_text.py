@@ -1,8 +1,9 @@
 """Text with many labels: the exceptions that functions of Python's standard library mention.
 
-They are to be told from the source without their names. Few functions mention a rare exception, so
-at 0.5 it is hardly ever predicted. A threshold tuned for each label helps, but flatters itself, and
-may give a rare label to hundreds of functions, of which `fit` warns; guard="auto" prevents that.
+The task is to predict them from source code with their names removed. Few functions mention a rare
+exception, so at 0.5 it is hardly ever predicted. Tuning a threshold for each label helps, but its
+score is optimistic and it may predict a rare label for hundreds of functions. `fit` warns about
+this; guard="auto" prevents it.
 """
 
 import ast
@@ -27,7 +28,7 @@ EXCEPTIONS = "|".join(name for name, value in CLASSES if issubclass(value, BaseE
 
 
 def read_functions():
-    """Functions and methods of top-level modules, and the exceptions that each mentions."""
+    """Yield functions and methods of top-level modules, with the exceptions that each mentions."""
     for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
         source = path.read_text(encoding="utf-8")
         lines = source.splitlines()
@@ -40,7 +41,7 @@ def read_functions():
 
 
 def main():
-    """Learn from half of the functions that mention exceptions, compare on the other half."""
+    """Learn from half of the functions that mention exceptions; compare on the other half."""
     texts, mentions = zip(*read_functions(), strict=True)
     count = dict(Counter(name for names in mentions for name in names).most_common())
     labels = [name for name in count if count[name] >= 10]

@@ -1,8 +1,8 @@
-"""A model that somebody else fitted: tune its threshold alone, and use it elsewhere.
+"""A model that somebody else fitted: tune only its threshold, and use it elsewhere.
 
-With cv="prefit" the model stays as it is, and all rows given to `fit` serve the threshold: give it
-rows that were kept apart when the model was fitted. The threshold goes into a JSON file, and where
-scores of the model arrive nothing else is needed to predict: neither the model nor its features.
+With cv="prefit" the model stays as it is, and all rows passed to `fit` are used for the threshold:
+pass rows that were held out when the model was fitted. The threshold is saved as a JSON file, which
+is all that is needed to predict from the model's scores: neither the model nor its features.
 """
 
 import json
@@ -19,7 +19,7 @@ import halfmax as hm
 
 
 def main():
-    """Tune on loans that the model does not know, save, and predict new ones from their scores."""
+    """Tune on loans that the model has not seen, save, and predict new ones from their scores."""
     X, y = make_classification(
         9_000, n_informative=6, weights=[0.93], class_sep=0.7, random_state=0
     )
@@ -29,7 +29,7 @@ def main():
 
     forest = RandomForestClassifier(min_samples_leaf=5, random_state=0).fit(X_theirs, y_theirs)
 
-    # Of two classes the second in the alphabet is the positive one, unless another is named.
+    # By default the positive class is the second in sorted order.
     tuned = hm.ThresholdClassifier(forest, cv="prefit", pos_label="default").fit(X_kept, y_kept)
     at_half, at_best = (
         f1_score(y_new, model.predict(X_new), pos_label="default") for model in (forest, tuned)
@@ -45,7 +45,7 @@ def main():
         tuned.assessment_.thresholds.save(path)
         in_file = json.loads(path.read_text())["labels"][0]["threshold"]
 
-        # Elsewhere: only the file and the scores are at hand.
+        # Elsewhere: only the file and the scores are available.
         scores = forest.predict_proba(X_new)[:, forest.classes_.tolist().index("default")]
         defaults = hm.Thresholds.load(path).predict(scores)
 

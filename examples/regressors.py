@@ -1,9 +1,10 @@
-"""Linear regression as the scorer of many labels, with thresholds for each average of F1.
+"""Linear regression as a scorer for many labels, with thresholds for each average of F1.
 
-A regressor knows no 0.5: its predictions are scores, and thresholds make labels of them. Which are
-best depends on the average. No word tells of the label "archived", so the lasso gives all documents
-one score for it. Macro F1, where every label counts the same, is highest with that label for
-everybody, of which `fit` warns; micro F1, which pools all predictions, with it for nobody.
+A regressor has no natural cut at 0.5: its predictions are scores, and thresholds turn them into
+labels. Which thresholds are best depends on the average. No word says anything about the label
+"archived", so the lasso gives it the same score in all documents. Macro F1, where every label
+counts equally, is highest if that label is predicted for every document, and `fit` warns about
+this; micro F1, which pools all predictions, is highest if it is never predicted.
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ WEIGHTS[:, -1] = 0
 
 
 def write_documents(n_documents, seed):
-    """How often each word occurs, and the labels."""
+    """Return how often each word occurs, and the labels."""
     rng = np.random.default_rng(seed)
     words = rng.poisson(0.5, (n_documents, len(WEIGHTS)))
     evidence = words @ WEIGHTS + rng.logistic(scale=0.5, size=(n_documents, len(BASE_RATES)))
@@ -28,7 +29,7 @@ def write_documents(n_documents, seed):
 
 
 def main():
-    """Tune thresholds for each average, and see what they predict for new documents."""
+    """Tune thresholds for each average, and show what they predict for new documents."""
     words, labels = write_documents(2_000, seed=2)
     new_words, new_labels = write_documents(2_000, seed=3)
     models = {
