@@ -1,7 +1,7 @@
-"""The question that is asked: what to maximise, how to average it, and what restricts the choice.
+"""The goal of a tuning: what to maximise, how to average it, and what restricts the choice.
 
-Every option of `tune` and its relatives is checked here, and what has no meaning or could not be
-solved exactly is refused here, in one place.
+Every option of `tune` and its relatives is checked here. Combinations that have no meaning or
+cannot be solved exactly are refused here, in one place.
 """
 
 import re
@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfmax._core.checks import check_share, check_zero_division
+from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
 from halfmax.metrics.average import check_average
 from halfmax.metrics.metric import Metric, find_metric
 from halfmax.metrics.objective import Objective
 
-_GUARDS = ("fbr", "smooth", "calibrated", "never", "auto")
+GUARDS = ("fbr", "smooth", "calibrated", "never", "auto")
+_MACRO, _MICRO = in_python("average='macro'"), in_python("average='micro'")
 _FBR = re.compile(r"fbr:(\d*\.?\d+|\d+\.)", re.ASCII)
 
 
@@ -31,27 +33,28 @@ class Guard(NamedTuple):
 
 
 def check_guard(guard: Any) -> Guard | None:
-    """The guard of that name; ``"fbr:0.2"`` carries its parameter."""
+    """Return the guard of that name; ``"fbr:0.2"`` carries its parameter."""
     if guard is None:
         return None
     if isinstance(guard, str):
-        if guard in _GUARDS:
+        if guard in GUARDS:
             return Guard(guard)
         match = _FBR.fullmatch(guard)
         if match and 0.0 <= float(match[1]) <= 1.0:
             return Guard("fbr", float(match[1]))
-    raise ValueError(
-        "guard must be None, 'auto' (recommended), 'calibrated', 'smooth', 'never', 'fbr' or "
-        f"'fbr:<F from 0 to 1>' such as 'fbr:0.2'; got {guard!r:.60}"
+    raise ArgumentError(
+        f"{in_python('guard')} must be {in_python('None, ')}'auto' (recommended), 'calibrated', "
+        "'smooth', 'never', 'fbr' or 'fbr:<F from 0 to 1>' such as 'fbr:0.2'; "
+        f"got {guard!r:.60}"
     )
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is asked of a tuning.
+    """What a tuning maximises, and under which restrictions.
 
-    `ask` checks the options that say something by themselves; `settle` then refuses what has no
-    meaning for one classifier or for many labels.
+    `ask` checks each option by itself; `settle` then refuses combinations that have no meaning for
+    one classifier or for many labels.
     """
 
     objective: Objective  # metric, value of 0/0, floors
@@ -74,7 +77,9 @@ class Goal:
     ) -> "Goal":
         """Check the options of a public function."""
         if not isinstance(per_label, (bool, np.bool_)):
-            raise TypeError(f"per_label must be True or False; got {per_label!r}")
+            raise ArgumentTypeError(
+                f"{in_python('per_label')} must be True or False; got {per_label!r}"
+            )
         checked = check_guard(guard)
         objective = Objective(
             find_metric(metric),
@@ -85,7 +90,7 @@ class Goal:
         return cls(objective, average, bool(per_label), checked)
 
     def settle(self, one_classifier: bool) -> "Goal":
-        """The goal for one classifier or for many labels, or an error that says what to change."""
+        """Return the goal for one classifier or for many labels, or refuse it."""
         average = check_average(self.average, one_classifier)
         goal = replace(self, average=average, one_classifier=one_classifier)
         goal._refuse_what_no_search_can_find()
@@ -98,23 +103,27 @@ class Goal:
 
     @property
     def labels_apart(self) -> bool:
-        """Whether each label is tuned for itself, so that its own counts decide."""
+        """Whether each label is tuned by itself, so that only its own counts matter."""
         return self.one_classifier or (self.average == "macro" and self.per_label)
 
     @property
     def one_threshold(self) -> bool:
-        """Whether the answer is a single threshold."""
+        """Whether the result is a single threshold."""
         return self.one_classifier or not self.per_label
 
     @property
     def average_shown(self) -> str:
-        """The average as results name it: one classifier has nothing to average."""
+        """The average as results name it: 'binary' for one classifier."""
         return "binary" if self.one_classifier else self.average
 
     @property
     def for_labels_apart(self) -> "Goal":
-        """The same metric for each label by itself, without floors and guard."""
+        """The metric for each label by itself, without floors and guard."""
         return Goal(self.objective.without_floors, one_classifier=self.one_classifier)
+
+    @property
+    def _average(self) -> str:
+        return in_python(f"average={self.average!r}")
 
     def _refuse_what_no_search_can_find(self) -> None:
         if self.one_classifier or self.average == "micro":
@@ -122,41 +131,46 @@ class Goal:
         leaves_out = np.isnan(self.objective.zero_division)
         if self.labels_apart:
             if leaves_out and np.isnan(self.objective(0, 0, 1, 2)):
-                raise ValueError(
-                    "zero_division=nan leaves labels out of the mean, and with metric "
-                    f"{self.metric.name!r} a threshold decides which: labels cannot be tuned one "
-                    "at a time; use per_label=False or a number from 0 to 1"
+                raise ArgumentError(
+                    f"{in_python('zero_division=nan')} leaves labels out of the mean, and with "
+                    f"metric {self.metric.name!r} a threshold decides which: labels cannot be "
+                    f"tuned one at a time; use {in_python('per_label=False')} or a number from 0 "
+                    "to 1"
                 )
             return
         if self.objective.floors:
-            raise ValueError(
-                "min_precision and min_recall are floors for each label (average='macro' with "
-                "per_label=True) or for pooled counts (average='micro'); they have no meaning for "
-                f"average={self.average!r} with per_label={self.per_label}"
+            raise ArgumentError(
+                f"{in_python('min_precision')} and {in_python('min_recall')} are floors for each "
+                f"label ({_MACRO} with {in_python('per_label=True')}) or for pooled counts "
+                f"({_MICRO}); they have no meaning for {self._average} with "
+                f"{in_python(f'per_label={self.per_label}')}"
             )
         if self.average == "samples" and self.per_label and leaves_out:
-            raise ValueError(
-                "zero_division=nan leaves rows out of the mean, so labels cannot be moved one at a "
-                "time; use per_label=False or a number from 0 to 1"
+            raise ArgumentError(
+                f"{in_python('zero_division=nan')} leaves rows out of the mean, so labels cannot "
+                f"be moved one at a time; use {in_python('per_label=False')} or a number from 0 to "
+                "1"
             )
 
     def _refuse_what_no_guard_can_keep(self) -> None:
         if self.guard is None:
             return
         if self.objective.floors:
-            raise ValueError(
-                "min_precision and min_recall are kept on the data given, which a guard looks "
-                "past: use guard=None with them"
+            raise ArgumentError(
+                f"{in_python('min_precision')} and {in_python('min_recall')} hold on the rows "
+                "tuned on, which a guard looks past: use "
+                f"{in_python('guard=None')} with them"
             )
         if self.one_classifier:
             return
         if not self.per_label:
-            raise ValueError(
-                f"guard={self.guard.name!r} needs per_label=True: one threshold for all labels has "
-                "next to nothing to overfit; use guard=None with it"
+            raise ArgumentError(
+                f"{in_python(f'guard={self.guard.name!r}')} needs {in_python('per_label=True')}: "
+                "one threshold for all labels has next to nothing to overfit; use "
+                f"{in_python('guard=None')} with it"
             )
         if self.guard.name == "fbr" and self.average != "macro":
-            raise ValueError(
-                f"guard='fbr' is a rule for average='macro'; got average={self.average!r}: use "
-                "'auto'"
+            raise ArgumentError(
+                f"{in_python(f'guard={self.guard.name!r}')} is a rule for {_MACRO}; got "
+                f"{self._average}: use 'auto'"
             )

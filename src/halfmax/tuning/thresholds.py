@@ -10,7 +10,7 @@ from halfmax._core import predict as _apply
 from halfmax._core.files import refuse_input, write_whole
 from halfmax._core.hooks import hook
 from halfmax._core.labels import Labels, match_labels
-from halfmax._core.matrix import Matrix, as_given, open_scores
+from halfmax._core.matrix import Matrix, like_input, open_scores
 from halfmax._core.progress import ProgressLike
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array, Floats
@@ -123,7 +123,7 @@ class Thresholds(Result):
         scores = open_scores(y_score, "y_score")
         limits = self._limits_for(scores)
         predictions = _apply.predict(scores.values, limits)
-        return as_given(predictions, scores, y_score)
+        return like_input(predictions, scores, y_score)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file, readable by people, that `load` gives back bit for bit.
