@@ -24,6 +24,11 @@ def in_python(spelling: str) -> str:
     return f"\x02{spelling}\x03"
 
 
+def setting(argument: str, value: object) -> str:
+    """Mark an argument with a value, as in ``guard='auto'``."""
+    return in_python(f"{argument}={value!r}")
+
+
 def respelled(message: str, spell: Callable[[str], str | None] = str) -> str:
     """Replace each marked spelling by ``spell(spelling)``; by default only the marks go."""
     return _MARKED.sub(lambda found: spell(found[1]) or "", message)

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
-from halfmax._core.errors import ArgumentError, FileKeptError, in_python
+from halfmax._core.errors import ArgumentError, FileKeptError, in_python, setting
 
 try:
     import fcntl
@@ -87,7 +87,7 @@ def check_writable(path: AnyPath, overwrite: bool = True) -> None:
         raise OSError(f"cannot write {target}: it must be a file or not exist yet, and is {kind}")
     if target.exists() and not overwrite:
         raise FileKeptError(
-            f"{path} already exists; pass {in_python('overwrite=True')} to overwrite it"
+            f"{path} already exists; pass {setting('overwrite', True)} to overwrite it"
         )
 
 

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfmax._core.checks import check_share, check_zero_division
-from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
+from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, setting
 from halfmax.metrics.average import check_average
 from halfmax.metrics.metric import Metric, find_metric
 from halfmax.metrics.objective import Objective
 
 GUARDS = ("fbr", "smooth", "calibrated", "never", "auto")
-_MACRO, _MICRO = in_python("average='macro'"), in_python("average='micro'")
 _FBR = re.compile(r"fbr:(\d*\.?\d+|\d+\.)", re.ASCII)
 
 
@@ -121,10 +120,6 @@ class Goal:
         """The metric for each label by itself, without floors and guard."""
         return Goal(self.objective.without_floors, one_classifier=self.one_classifier)
 
-    @property
-    def _average(self) -> str:
-        return in_python(f"average={self.average!r}")
-
     def _refuse_what_no_search_can_find(self) -> None:
         if self.one_classifier or self.average == "micro":
             return
@@ -134,21 +129,21 @@ class Goal:
                 raise ArgumentError(
                     f"{in_python('zero_division=nan')} leaves labels out of the mean, and with "
                     f"metric {self.metric.name!r} a threshold decides which: labels cannot be "
-                    f"tuned one at a time; use {in_python('per_label=False')} or a number from 0 "
+                    f"tuned one at a time; use {setting('per_label', False)} or a number from 0 "
                     "to 1"
                 )
             return
         if self.objective.floors:
             raise ArgumentError(
                 f"{in_python('min_precision')} and {in_python('min_recall')} are floors for each "
-                f"label ({_MACRO} with {in_python('per_label=True')}) or for pooled counts "
-                f"({_MICRO}); they have no meaning for {self._average} with "
-                f"{in_python(f'per_label={self.per_label}')}"
+                f"label ({setting('average', 'macro')} with {setting('per_label', True)}) or for "
+                f"pooled counts ({setting('average', 'micro')}); they have no meaning for "
+                f"{setting('average', self.average)} with {setting('per_label', self.per_label)}"
             )
         if self.average == "samples" and self.per_label and leaves_out:
             raise ArgumentError(
                 f"{in_python('zero_division=nan')} leaves rows out of the mean, so labels cannot "
-                f"be moved one at a time; use {in_python('per_label=False')} or a number from 0 to "
+                f"be moved one at a time; use {setting('per_label', False)} or a number from 0 to "
                 "1"
             )
 
@@ -157,20 +152,20 @@ class Goal:
             return
         if self.objective.floors:
             raise ArgumentError(
-                f"{in_python('min_precision')} and {in_python('min_recall')} hold on the rows "
-                "tuned on, which a guard looks past: use "
-                f"{in_python('guard=None')} with them"
+                f"{in_python('min_precision')} and {in_python('min_recall')} are kept on the "
+                "data given, which a guard looks past: use "
+                f"{setting('guard', None)} with them"
             )
         if self.one_classifier:
             return
         if not self.per_label:
             raise ArgumentError(
-                f"{in_python(f'guard={self.guard.name!r}')} needs {in_python('per_label=True')}: "
+                f"{setting('guard', self.guard.name)} needs {setting('per_label', True)}: "
                 "one threshold for all labels has next to nothing to overfit; use "
-                f"{in_python('guard=None')} with it"
+                f"{setting('guard', None)} with it"
             )
         if self.guard.name == "fbr" and self.average != "macro":
             raise ArgumentError(
-                f"{in_python(f'guard={self.guard.name!r}')} is a rule for {_MACRO}; got "
-                f"{self._average}: use 'auto'"
+                f"{setting('guard', 'fbr')} is a rule for {setting('average', 'macro')}; got "
+                f"{setting('average', self.average)}: use 'auto'"
             )

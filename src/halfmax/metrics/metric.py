@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
+from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, setting
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array, Floats
 from halfmax.metrics import half_max
@@ -314,7 +314,7 @@ def find_metric(metric: str | Metric) -> Metric:
     elif isinstance(metric, (int, float)):
         hint = f"; F-beta with beta = {metric:g} is 'f{metric:g}'"
     elif isinstance(metric, str) and metric in (*AVERAGES, "instance"):
-        hint = f"; that is an average: {in_python(f'average={metric!r}')}"
+        hint = f"; that is an average: {setting('average', metric)}"
     got = repr(metric)
     if hasattr(metric, "__len__") and not isinstance(metric, str):
         got = f"{type(metric).__name__} of {len(metric)}"
