@@ -457,9 +457,9 @@ def test_files_that_may_and_may_not_be_replaced(tmp_path):
     for _ in range(2):
         write(here)
     here.write_text("older")
-    with pytest.raises(FileExistsError, match=r"here is there already"):
+    with pytest.raises(FileExistsError, match=r"here already exists"):
         write(here, lambda _: pytest.fail("it was not refused at once"), overwrite=False)
-    with pytest.raises(FileExistsError, match=r"late is there already"):
+    with pytest.raises(FileExistsError, match=r"late already exists"):
         write(late, lambda _: late.write_text("theirs"), overwrite=False)
     write(new, overwrite=False)
     contents = {file.name: file.read_text() for file in tmp_path.iterdir()}

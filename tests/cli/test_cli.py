@@ -66,7 +66,7 @@ def test_no_words_show_the_help():
 
 
 def test_the_help_has_the_exit_codes():
-    assert "Exit codes: 0 all is well, 2 wrong input or usage, 1 an unexpected" in run("-h").output
+    assert "Exit codes: 0 success, 2 wrong input or usage, 1 unexpected error" in run("-h").output
 
 
 def test_names_that_complete_are_names_of_the_library():
@@ -130,7 +130,7 @@ def test_claims_are_printed_with_the_reasons(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["reproduce", "--runs", "0"], "halfmax: runs must be a whole number, 1 or more; got 0"),
+        (["reproduce", "--runs", "0"], "halfmax: --runs must be a whole number, 1 or more; got 0"),
         (["reproduce", "curse", "--seed", "-1"], "seed must be a whole number, 0 or more"),
         (["reproduce", "--out", __file__], "out must be a folder that can be written"),
         (["reproduce", "--out", ""], "out must name a folder"),

@@ -323,7 +323,7 @@ class TestOfSavedThresholds:
         Path("report.html").write_text("what was here")
         shown = run(*REPORT)
         assert shown.exit_code == 2
-        told = "report.html is there already, and is kept: --force replaces it"
+        told = "report.html already exists; pass --force to overwrite it"
         assert shown.stderr == f"halfmax: {told}\n"
         assert page() == "what was here"
         assert run(*REPORT, "--force").exit_code == 0

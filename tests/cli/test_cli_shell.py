@@ -111,7 +111,7 @@ def test_exit_codes():
     assert wrong.stderr.startswith(b"halfmax: cannot tell the format of t.json: its name must end")
     usage = shell("halfmax apply t.json scores.csv")
     assert usage.returncode == 2
-    assert usage.stderr == b"halfmax: Missing option '--out'. (halfmax apply --help tells more)\n"
+    assert usage.stderr == b"halfmax: Missing option '--out'. (see halfmax apply --help)\n"
 
 
 @contextmanager

@@ -215,9 +215,8 @@ class TestOutputs:
         kept.write_text("what was here")
         shown = run(*words)
         assert shown.exit_code == 2
-        assert (
-            shown.stderr == f"halfmax: {kept} is there already, and is kept: --force replaces it\n"
-        )
+        told = f"halfmax: {kept} already exists; pass --force to overwrite it\n"
+        assert shown.stderr == told
         assert kept.read_text() == "what was here"
         assert run(*words, "--force").exit_code == 0
         assert kept.read_text() != "what was here"

@@ -28,9 +28,9 @@ def complete_average(incomplete: str) -> list[str]:
 
 def complete_guard(incomplete: str) -> list[str]:
     """Names of guards."""
-    from halfmax.metrics.goal import _GUARDS
+    from halfmax.metrics.goal import GUARDS
 
-    return [name for name in _GUARDS if name.startswith(incomplete)]
+    return [name for name in GUARDS if name.startswith(incomplete)]
 
 
 def complete_format(incomplete: str) -> list[str]:

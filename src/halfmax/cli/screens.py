@@ -10,9 +10,11 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from halfmax._core.errors import respelled
 from halfmax._core.result import Table
 from halfmax.cli import documents
-from halfmax.cli.run import on_one_line, respelled
+from halfmax.cli.run import on_one_line
+from halfmax.cli.spelling import in_shell
 from halfmax.honesty.diagnosis import FINDINGS
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ def diagnosed(found: "Diagnosis") -> Parts:
     counts.add_column(justify="right")
     for name, count in found.counts.items():
         if count:
-            counts.add_row(f"{count:,}", Text(f"{name}: {respelled(FINDINGS[name])}"))
+            counts.add_row(f"{count:,}", Text(f"{name}: {respelled(FINDINGS[name], in_shell)}"))
     parts: Parts = [f"Findings for {sick:,} of {_labels(len(found.labels))}, {found.n_rows:,} rows"]
     if not found.probabilities:
         parts.append("Scores are not probabilities (0 to 1), so calibration is not judged.")
