@@ -124,7 +124,7 @@ def test_claims_are_printed_with_the_reasons(tmp_path, monkeypatch):
     for words in ("0.18", "pass", "0.84", "0.8333", "differs", "Rounded twice.", "[b]this[/b]"):
         assert words in shown.output
     assert f" 1 {SLIP}" in shown.output
-    assert "1 of 2 claims agree; the others say why they do not" in shown.output
+    assert "1 of 2 claims agree; the others explain why not" in shown.output
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_claims_are_printed_with_the_reasons(tmp_path, monkeypatch):
         (["reproduce", "mesh", "x"], "Got unexpected extra argument"),
         (
             ["reproduce", "mesh", "--data", __file__, "--scale", "small"],
-            "--scale is for made-up records, and --data names real ones",
+            "--scale is for generated records, and --data names real ones",
         ),
         (["reproduce", "--runs", "many"], "--runs"),
         (["reproduce", "figure"], "figure"),

@@ -1,4 +1,4 @@
-"""MeSH terms on the command line: records made up, fitted, tagged, evaluated; the case study."""
+"""MeSH terms on the command line: generate, fit, tag, evaluate; the case study."""
 
 import gzip
 import inspect
@@ -15,8 +15,9 @@ import pytest
 from surroundings import locked
 from typer.testing import CliRunner
 
+from halfmax._core.limits import changed
 from halfmax.cli import app, bar
-from halfmax.cli.commands import mesh, tagging
+from halfmax.cli.commands import mesh
 from halfmax.mesh.model import fit
 from halfmax.mesh.model.settings import PENALTIES, Settings
 from halfmax.mesh.model.tagger import RULES, Tagger
@@ -33,7 +34,7 @@ FIT = ["fit", "all.jsonl", "--out", "m", *RANK]
 KEPT = "halfmax: finished stages are kept in m.work and are used when the command is run again"
 IN_PAPER = "p/mesh.work"
 SEEN = (
-    "20 of 21 records were among those that the tagger learned from: what they show is too good; "
+    "20 of 21 records are among those that the tagger learned from, so their scores are too good; "
     "evaluate on others"
 )
 STAGES = ["records", "words", "factors", "penalties", "thresholds"]
@@ -102,7 +103,7 @@ def test_completion(words, completed):
 @pytest.mark.parametrize("out", ["r.xml", "r.xml.gz", "r.jsonl", "R.JSONL.GZ"])
 def test_records_are_the_same_in_every_format(out):
     shown = mesh_run("generate", "--out", out, *SMALL)
-    assert shown.stdout == f"Made up 120 records of 40 terms and 600 words\nWrote {out}\n"
+    assert shown.stdout == f"Generated 120 records of 40 terms and 600 words\nWrote {out}\n"
     assert list(read_records(out)) == list(read_records("all.jsonl"))
 
 
@@ -129,7 +130,7 @@ def test_as_many_records_as_wanted():
 def test_other_records_to_evaluate_on():
     two = ["generate", "--out", "r.jsonl", "--test-out", "t.xml.gz", *SMALL]
     assert mesh_run(*two).stdout.splitlines() == [
-        "Made up 120 records of 40 terms and 600 words, and 24 of the same to evaluate on",
+        "Generated 120 records of 40 terms and 600 words, and 24 more to evaluate on",
         "Wrote r.jsonl",
         "Wrote t.xml.gz",
     ]
@@ -222,10 +223,9 @@ def from_frame(frame, pmids):
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("average", ["micro", "macro", "samples"])
-def test_tags_are_those_of_the_library(rule, average, monkeypatch):
-    monkeypatch.setattr(tagging, "_READ_AT_ONCE", 50)  # so that there are several batches
-    monkeypatch.setattr(tagging, "_WRITTEN_AT_ONCE", 30)
-    shown = mesh_run("tag", "model", "all.jsonl", "--rule", rule, "--average", average)
+def test_tags_are_those_of_the_library(rule, average):
+    with changed(tag_records_read=50, tag_records_written=30):  # so that there are several batches
+        shown = mesh_run("tag", "model", "all.jsonl", "--rule", rule, "--average", average)
     expected = expected_tags("all.jsonl", average=average, rule=rule)
     assert_close(from_lines(shown.stdout), expected)
     scores = [json.loads(line)["scores"] for line in shown.stdout.splitlines()]
@@ -282,7 +282,7 @@ def test_evaluation(folder):
     assert both.stderr == f"warning: {SEEN}\n"
     shown = both.stdout
     assert "21 records with" in shown
-    assert "fewer than 1 in 100 of those" in shown.replace("\n", " ")
+    assert "fewer than 1 in 100 of the records" in shown.replace("\n", " ")
     assert "1 of them of terms unknown to the tagger" in shown
     best = told["rules"][-1]
     cells = next(line for line in shown.splitlines() if line.startswith("auto samples")).split()
@@ -552,10 +552,9 @@ class Terminal(io.StringIO):
 
 
 def test_lines_stand_above_the_bar(monkeypatch):
-    monkeypatch.setattr(bar, "_SECONDS_BEFORE", 0.0)
     screen = Terminal()
     monkeypatch.setattr("sys.stderr", screen)
-    with bar.Bar("work", lambda: None) as drawn:
+    with changed(seconds_before_bar=0.0), bar.Bar("work", lambda: None) as drawn:
         drawn.begin("counted", 3)
         drawn(1, 3)
         drawn(2, 9)

@@ -287,7 +287,7 @@ class TestOfSavedThresholds:
         table[table["label"] != "botany"].to_csv("new.csv", index=False)
         shown = run("report", "t.json", "--data", "new.csv")
         assert shown.exit_code == 0, shown.output
-        told = "the data have no rows for 'botany': never true, and never predicted"
+        told = "the data have no rows for 'botany': counted as never true and never predicted"
         assert shown.stderr == f"warning: {told}\n"
         [(_, truth, scores, wanted)] = asked
         assert wanted["labels"] == tuple(LABELS)
@@ -348,9 +348,9 @@ WRONG = {
     "--out and --report must be two files; got page.html for both": [
         *[*TUNE, "--out", "page.html", "--report", "./page.html"],
     ],
-    "--title is for a page, which --report names": [*TUNE, *NEW, "--title", "x"],
-    "--quick-report is for a page, which --report names": [*TUNE, *NEW, "--quick-report"],
-    "--title must have words": [*TUNE, *NEW, "--report", "page.html", "--title", " "],
+    "--title needs --report, which names the page": [*TUNE, *NEW, "--title", "x"],
+    "--quick-report needs --report, which names the page": [*TUNE, *NEW, "--quick-report"],
+    "--title must not be empty": [*TUNE, *NEW, "--report", "page.html", "--title", " "],
     "must be a file or not exist yet, and is a folder": [*REPORT, "--out", "folder.html"],
     "Missing option '--data'": ["report", "t.json"],
     "Missing argument 'THRESHOLDS'": ["report", "--data", "scores.parquet"],

@@ -28,9 +28,10 @@ pytestmark = pytest.mark.usefixtures("usual_signals")
 HALFMAX = f"{shlex.quote(sys.executable)} -m halfmax"
 HUNG_UP, STOPPED, NO_READER, TERMINATED = 129, 130, 141, 143
 WITH_AN_EARLY_BAR = """
-from halfmax.cli import app, bar
-bar._SECONDS_BEFORE = 0.1
-app(prog_name="halfmax")
+from halfmax._core.limits import changed
+from halfmax.cli import app
+with changed(seconds_before_bar=0.1):
+    app(prog_name="halfmax")
 """
 WITH_A_BAR_AT_ONCE = """
 from halfmax.cli import app, bar

@@ -155,8 +155,8 @@ WRONG = {
     "text that is no id": (
         TWO,
         {"scores": "doc,a\nx,1\n"},
-        "column 'doc' of scores.csv must hold numbers, it holds string; if it tells rows apart, "
-        "--id 'doc'",
+        "column 'doc' of scores.csv must hold numbers, it holds string; if it identifies rows, "
+        "pass --id 'doc'",
     ),
     "no such id": ([*TWO, "--id", "row"], {}, "scores.csv has no column 'row'; it has 'sports'"),
     "an id missing": ([*TWO, "--id", "doc"], {"truth": "doc,a\nx,1\n"}, "truth.csv lacks 'y' of"),
@@ -168,14 +168,18 @@ WRONG = {
     "an id twice": (
         [*TWO, "--id", "doc"],
         {"truth": "doc,a\nx,1\nx,1\ny,0\n"},
-        "column 'doc' of truth.csv must not repeat; 'x' came more than once",
+        "column 'doc' of truth.csv must not repeat; 'x' appears more than once",
     ),
     "an empty id": (
         [*TWO, "--id", "doc"],
         {"truth": "doc,a\nx,1\n,0\n"},
         "column 'doc' of truth.csv must not have nulls",
     ),
-    "fewer rows": (TWO, {"scores": "a\n1\n2\n", "truth": "a\n1\n"}, "both files must have as many"),
+    "fewer rows": (
+        TWO,
+        {"scores": "a\n1\n2\n", "truth": "a\n1\n"},
+        "both files must have the same number",
+    ),
     "other labels": (TWO, {"scores": "a\n1\n", "truth": "b\n1\n"}, "label names of"),
     "truth that is not 0/1": (TWO, {"scores": "a\n1\n", "truth": "a\n2\n"}, "the truth"),
     "a score that is missing": (

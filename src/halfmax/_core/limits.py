@@ -35,12 +35,18 @@ class Limits:
 
     # ---- cli
 
+    seconds_before_bar: float = 1.0  # shorter work shows no progress bar
+    tag_records_read: int = 4096  # records tagged at once
+    tag_records_written: int = (
+        128  # written at once; a rule that floods gives each thousands of terms
+    )
+
 
 limits = Limits()
 
 
 @contextmanager
-def changed(**values: int) -> Iterator[None]:
+def changed(**values: float) -> Iterator[None]:
     """Change limits for the length of a context; an unknown name is an error."""
     before = {name: getattr(limits, name) for name in values}
     for name, value in values.items():

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core.errors import setting
+from halfmax._core.errors import respelled, setting
 from halfmax._core.labels import Labels
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array
@@ -158,12 +158,14 @@ class Diagnosis(Result):
         return table
 
     def _summary(self) -> str:
-        found = [f"{count:>8,}  {name}: {FINDINGS[name]}" for name, count in self._found()]
+        found = [
+            f"{count:>8,}  {name}: {respelled(FINDINGS[name])}" for name, count in self._found()
+        ]
         return "\n".join([self._headline(), *found, *self._caveats()]) + "\n"
 
     def _summary_html(self) -> str:
         found = "".join(
-            f"<li>{count:,} <b>{name}</b>: {escape(FINDINGS[name])}</li>"
+            f"<li>{count:,} <b>{name}</b>: {escape(respelled(FINDINGS[name]))}</li>"
             for name, count in self._found()
         )
         rest = "".join(f"<p>{escape(line)}</p>" for line in self._caveats())
