@@ -152,7 +152,7 @@ def test_claims_are_printed_with_the_reasons(tmp_path, monkeypatch):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_is_wrong_is_said_in_a_line(words, message, tmp_path, monkeypatch):
+def test_errors_are_one_line(words, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shown = run(*words)
     assert shown.exit_code == 2

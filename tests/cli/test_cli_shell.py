@@ -96,7 +96,7 @@ def test_a_pipe_from_scores_to_predictions(folder):
     assert left(folder) == {"p.arrows"}
 
 
-def test_a_reader_that_leaves_is_no_error_to_read_about(folder):
+def test_a_closed_pipe_prints_no_error(folder):
     many = pd.concat([pd.read_csv("scores.csv")] * 10_000)
     many.to_parquet("many.parquet")
     done = shell("halfmax apply t.json many.parquet --out - --quiet | head -c 20 > some.csv")
@@ -145,21 +145,21 @@ def unread(pipe):
 
 
 @pytest.mark.parametrize(
-    ("sent", "code", "told"),
+    ("sent", "code", "message"),
     [
         (signal.SIGINT, STOPPED, b"halfmax: stopped\n"),
         (signal.SIGTERM, TERMINATED, b""),
         (signal.SIGHUP, HUNG_UP, b""),
     ],
 )
-def test_stopped_in_the_middle_it_leaves_nothing(folder, sent, code, told):
+def test_stopped_in_the_middle_it_leaves_nothing(folder, sent, code, message):
     words = ["tune", "-", "--truth-file", "truth.csv", "--out", "new.json"]
     with started(*words) as process:
         begin_input(process, folder)
         process.send_signal(sent)
         _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == code
-    assert errors == told
+    assert errors == message
     assert left(folder) == set()
 
 
@@ -248,7 +248,7 @@ def test_help_shows_no_type_for_switches(words):
     assert "<bool>" not in shown.output
 
 
-def test_nothing_is_drawn_where_nobody_looks(folder):
+def test_nothing_is_drawn_without_a_terminal(folder):
     words = ["apply", "t.json", "-", "--out", "p.csv"]
     with started(*words, program=WITH_A_BAR_AT_ONCE) as process:
         scores = (folder / "scores.csv").read_bytes()
