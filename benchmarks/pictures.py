@@ -10,7 +10,7 @@ import halfmax as hm
 from benchmarks import data
 from halfmax._core.files import write_whole
 from halfmax._core.reciprocal import exponential_sum
-from halfmax.cli.commands.demo import score_tumours
+from halfmax.cli.demonstration import score_tumours
 from halfmax.displays.style import BLUE, GREEN, GREY, INK, ORANGE, PALE, new_figure, render, styled
 from halfmax.paper.curse.simulation import simulate_curse, simulate_plane
 from halfmax.paper.figures import data as figure_data

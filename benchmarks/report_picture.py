@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from halfmax.cli.commands.demo import score_digits, write_page
+from halfmax.cli.demonstration import score_digits, write_page
 
 IMAGE = Path(__file__).parents[1] / "docs" / "images" / "report.png"
 LABEL = 2  # "has a loop"

@@ -498,7 +498,7 @@ def test_the_first_wrong_place_is_named():
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples", "instance"])
 @pytest.mark.parametrize("per_label", [True, False])
-def test_truth_without_positives_predicts_nobody(average, per_label):
+def test_truth_without_positives_predicts_no_rows(average, per_label):
     for zero_division in (0.0, 1.0):
         options = {"average": average, "per_label": per_label, "zero_division": zero_division}
         t = hm.tune(np.zeros((3, 2)), S2, **options)
@@ -659,7 +659,7 @@ def test_a_stored_score_of_zero_is_a_score_and_an_absent_one_is_never_predicted(
     assert_array_equal(t.predict(absent).toarray(), [[0, 0], [0, 1], [0, 0]])
 
 
-def test_sparse_scores_that_store_nothing_predict_nobody():
+def test_empty_sparse_scores_predict_no_rows():
     t = hm.tune(Y2, sparse.csr_array((3, 2)))
     assert_array_equal(t.thresholds, [INF, INF])
     assert t.predict(sparse.csr_array((3, 2))).nnz == 0
@@ -677,7 +677,7 @@ def test_minus_zero_and_zero_are_one_score():
     assert t.predicted.tolist() == [3]
 
 
-def test_specificity_is_legal_and_best_when_nobody_is_predicted():
+def test_specificity_is_allowed_and_best_when_no_rows_are_predicted():
     specificity = counting(lambda _tp, fp, _fn, tn: tn / (tn + fp))
     t = hm.tune(Y, S, metric=specificity)
     assert (t.threshold, t.score) == (INF, 1.0)

@@ -173,7 +173,7 @@ def test_labels_that_json_cannot_name_are_refused_before_anything_is_written(pat
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
 @pytest.mark.parametrize("per_label", [True, False])
-def test_what_was_tuned_predicts_the_same_after_a_round_trip(path, average, per_label):
+def test_thresholds_predict_the_same_after_a_round_trip(path, average, per_label):
     rng = np.random.default_rng(0)
     y_true, y_score = rng.random((50, 3)) < 0.3, rng.random((50, 3)).round(2)
     t = hm.tune(y_true, y_score, average=average, per_label=per_label, sample_weight=rng.random(50))
@@ -198,7 +198,7 @@ def test_a_path_may_be_a_string(path):
 # What the file looks like.
 
 
-def test_the_header_stands_at_the_top_level(path):
+def test_the_header_is_at_the_top_level(path):
     t = hm.tune([0, 0], [0.1, 0.2], zero_division=NAN)  # +inf and NaN in it
     t.save(path)
     content = strict(path.read_text("utf-8"))
@@ -278,7 +278,7 @@ def test_a_newer_version_says_upgrade(path, content, version):
 
 
 @pytest.mark.parametrize("key", ["format", "version", "score", "labels", "threshold", "label"])
-def test_a_key_that_stands_twice_is_refused(path, content, key):
+def test_a_duplicate_key_is_refused(path, content, key):
     text = json.dumps(content)
     at = text.index(f'"{key}":')
     path.write_text(f'{text[:at]}"{key}": 0.25, {text[at:]}')
@@ -358,7 +358,7 @@ def test_numbers_that_are_none_of_a_label_are_refused(path, content, field, toke
 
 
 @pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity"])
-def test_what_is_not_json_is_refused_even_where_nobody_reads_it(path, content, token):
+def test_invalid_json_is_refused_even_in_unused_keys(path, content, token):
     path.write_text(json.dumps(content | {"note": "@"}).replace('"@"', token))
     refused(path, token)
 
@@ -457,9 +457,9 @@ def test_files_that_may_and_may_not_be_replaced(tmp_path):
     for _ in range(2):
         write(here)
     here.write_text("older")
-    with pytest.raises(FileExistsError, match=r"here is there already"):
+    with pytest.raises(FileExistsError, match=r"here already exists"):
         write(here, lambda _: pytest.fail("it was not refused at once"), overwrite=False)
-    with pytest.raises(FileExistsError, match=r"late is there already"):
+    with pytest.raises(FileExistsError, match=r"late already exists"):
         write(late, lambda _: late.write_text("theirs"), overwrite=False)
     write(new, overwrite=False)
     contents = {file.name: file.read_text() for file in tmp_path.iterdir()}
@@ -548,7 +548,7 @@ def test_a_writer_that_is_killed_leaves_nothing(tmp_path, program):
 
 @signals
 @pytest.mark.parametrize("program", LEAVES_A_DRAFT.values(), ids=LEAVES_A_DRAFT)
-def test_what_a_killed_writer_leaves_goes_with_the_next_write(tmp_path, program):
+def test_drafts_of_a_killed_writer_are_removed_by_the_next_write(tmp_path, program):
     [left] = kill_while_writing(program, tmp_path)
     assert re.fullmatch(r"\.halfmax\.[0-9a-f]{16}\.part", left)
     tuned().save(tmp_path / "other.json")
@@ -574,7 +574,7 @@ def test_drafts_of_living_writers_and_files_of_others_stay(tmp_path, monkeypatch
 
 
 @signals
-def test_a_draft_that_is_removed_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+def test_a_draft_removed_before_it_is_locked_is_created_again(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_open_nameless", lambda _: None)
     lock, removed = files._lock, []
 

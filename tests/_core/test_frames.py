@@ -118,14 +118,14 @@ def test_a_staircase_is_named_by_the_columns(library):
     assert_array_equal(stairs["dog"].thresholds, [0.7, 0.5])
 
 
-def test_given_labels_take_the_place_of_the_columns(library):
+def test_labels_replace_the_names_of_the_columns(library):
     t = hm.tune(library.frame(TRUTH), library.frame(SCORES), labels=["a", "b", "c"])
     assert t.labels == ("a", "b", "c")
 
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
 @pytest.mark.parametrize("per_label", [True, False])
-def test_frames_give_what_arrays_give(library, average, per_label):
+def test_frames_and_arrays_give_the_same_result(library, average, per_label):
     options = {"average": average, "per_label": per_label, "sample_weight": [1, 2, 3, 4]}
     framed = hm.tune(library.frame(TRUTH), library.frame(SCORES), **options)
     plain = hm.tune(array(TRUTH), array(SCORES), **options)
@@ -188,7 +188,7 @@ def test_the_table_is_a_frame_when_only_one_side_came_as_one(library, other):
     assert type(t.table()) is library.frame_type
 
 
-def test_predictions_follow_the_scores_they_are_made_of_and_not_the_data_tuned_on(library):
+def test_predictions_have_the_container_of_their_scores_not_of_the_tuning_data(library):
     t = hm.tune(library.frame(TRUTH), library.frame(SCORES))
     assert type(t.predict(array(SCORES))) is np.ndarray
     assert type(t.predict(sparse.csr_array(array(SCORES)))) is sparse.csr_array
@@ -242,7 +242,7 @@ def test_frames_of_thresholds_without_names_are_read_in_order(library):
     assert predictions == PREDICTED
 
 
-def test_columns_are_matched_by_the_labels_given(library):
+def test_columns_are_matched_by_label_names(library):
     t = hm.tune(array(TRUTH), array(SCORES), labels=list(TRUTH))
     scores = reordered(SCORES, "eel", "dog", "cat")
     assert library.read(t.predict(library.frame(scores))) == PREDICTED

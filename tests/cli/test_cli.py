@@ -66,7 +66,7 @@ def test_no_words_show_the_help():
 
 
 def test_the_help_has_the_exit_codes():
-    assert "Exit codes: 0 all is well, 2 wrong input or usage, 1 an unexpected" in run("-h").output
+    assert "Exit codes: 0 success, 2 wrong input or usage, 1 unexpected error" in run("-h").output
 
 
 def test_names_that_complete_are_names_of_the_library():
@@ -124,13 +124,13 @@ def test_claims_are_printed_with_the_reasons(tmp_path, monkeypatch):
     for words in ("0.18", "pass", "0.84", "0.8333", "differs", "Rounded twice.", "[b]this[/b]"):
         assert words in shown.output
     assert f" 1 {SLIP}" in shown.output
-    assert "1 of 2 claims agree; the others say why they do not" in shown.output
+    assert "1 of 2 claims agree; the others explain why not" in shown.output
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["reproduce", "--runs", "0"], "halfmax: runs must be a whole number, 1 or more; got 0"),
+        (["reproduce", "--runs", "0"], "halfmax: --runs must be a whole number, 1 or more; got 0"),
         (["reproduce", "curse", "--seed", "-1"], "seed must be a whole number, 0 or more"),
         (["reproduce", "--out", __file__], "out must be a folder that can be written"),
         (["reproduce", "--out", ""], "out must name a folder"),
@@ -144,7 +144,7 @@ def test_claims_are_printed_with_the_reasons(tmp_path, monkeypatch):
         (["reproduce", "mesh", "x"], "Got unexpected extra argument"),
         (
             ["reproduce", "mesh", "--data", __file__, "--scale", "small"],
-            "--scale is for made-up records, and --data names real ones",
+            "--scale is for generated records, and --data names real ones",
         ),
         (["reproduce", "--runs", "many"], "--runs"),
         (["reproduce", "figure"], "figure"),
@@ -152,7 +152,7 @@ def test_claims_are_printed_with_the_reasons(tmp_path, monkeypatch):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_is_wrong_is_said_in_a_line(words, message, tmp_path, monkeypatch):
+def test_errors_are_one_line(words, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shown = run(*words)
     assert shown.exit_code == 2

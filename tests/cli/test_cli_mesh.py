@@ -1,4 +1,4 @@
-"""MeSH terms on the command line: records made up, fitted, tagged, evaluated; the case study."""
+"""MeSH terms on the command line: generate, fit, tag, evaluate; the case study."""
 
 import gzip
 import inspect
@@ -15,8 +15,9 @@ import pytest
 from surroundings import locked
 from typer.testing import CliRunner
 
+from halfmax._core.limits import changed
 from halfmax.cli import app, bar
-from halfmax.cli.commands import mesh, tagging
+from halfmax.cli.commands import mesh
 from halfmax.mesh.model import fit
 from halfmax.mesh.model.settings import PENALTIES, Settings
 from halfmax.mesh.model.tagger import RULES, Tagger
@@ -33,7 +34,7 @@ FIT = ["fit", "all.jsonl", "--out", "m", *RANK]
 KEPT = "halfmax: finished stages are kept in m.work and are used when the command is run again"
 IN_PAPER = "p/mesh.work"
 SEEN = (
-    "20 of 21 records were among those that the tagger learned from: what they show is too good; "
+    "20 of 21 records are among those that the tagger learned from, so their scores are too good; "
     "evaluate on others"
 )
 STAGES = ["records", "words", "factors", "penalties", "thresholds"]
@@ -77,7 +78,7 @@ def new_files():
     return {path.name for path in Path().iterdir()} - {"all.jsonl", "bare.jsonl", "model"}
 
 
-def test_what_fit_takes_is_what_the_library_takes():
+def test_fit_has_the_defaults_of_the_library():
     here, there = inspect.signature(mesh.fit).parameters, Settings()
     for name in ("rank", "penalty", "min_count", "max_words", "seed"):
         assert here[name].default == getattr(there, name)
@@ -102,16 +103,16 @@ def test_completion(words, completed):
 @pytest.mark.parametrize("out", ["r.xml", "r.xml.gz", "r.jsonl", "R.JSONL.GZ"])
 def test_records_are_the_same_in_every_format(out):
     shown = mesh_run("generate", "--out", out, *SMALL)
-    assert shown.stdout == f"Made up 120 records of 40 terms and 600 words\nWrote {out}\n"
+    assert shown.stdout == f"Generated 120 records of 40 terms and 600 words\nWrote {out}\n"
     assert list(read_records(out)) == list(read_records("all.jsonl"))
 
 
 @pytest.mark.usefixtures("folder")
-def test_as_many_records_as_wanted():
-    told = json.loads(
+def test_the_number_of_records_is_as_requested():
+    document = json.loads(
         mesh_run("generate", "--out", "r.jsonl", "--records", 7, "--seed", 1, "--json").stdout
     )
-    assert told == {
+    assert document == {
         "command": "mesh generate",
         "records": 7,
         "test_records": 0,
@@ -129,7 +130,7 @@ def test_as_many_records_as_wanted():
 def test_other_records_to_evaluate_on():
     two = ["generate", "--out", "r.jsonl", "--test-out", "t.xml.gz", *SMALL]
     assert mesh_run(*two).stdout.splitlines() == [
-        "Made up 120 records of 40 terms and 600 words, and 24 of the same to evaluate on",
+        "Generated 120 records of 40 terms and 600 words, and 24 more to evaluate on",
         "Wrote r.jsonl",
         "Wrote t.xml.gz",
     ]
@@ -140,8 +141,12 @@ def test_other_records_to_evaluate_on():
     terms = [{term for record in some for term in record.mesh} for some in (first, others)]
     assert terms[0] >= terms[1]
     assert mesh_run("evaluate", "model", "t.xml.gz").stderr == ""  # the tagger knows none of them
-    told = json.loads(mesh_run(*two, "--test-records", 3, "--force", "--json").stdout)
-    assert (told["test_records"], told["out"], told["test_out"]) == (3, "r.jsonl", "t.xml.gz")
+    document = json.loads(mesh_run(*two, "--test-records", 3, "--force", "--json").stdout)
+    assert (document["test_records"], document["out"], document["test_out"]) == (
+        3,
+        "r.jsonl",
+        "t.xml.gz",
+    )
     assert len(list(read_records("t.xml.gz"))) == 3
 
 
@@ -157,7 +162,7 @@ def test_both_files_or_none(monkeypatch):
 
 
 @pytest.mark.usefixtures("folder")
-def test_fit_tells_each_stage_and_what_it_has_learned():
+def test_fit_reports_each_stage_and_what_it_learned():
     shown = mesh_run("fit", "all.jsonl", "bare.jsonl", "--out", "m", "--penalty", "per-label")
     first, fitted, penalties, wrote = shown.stdout.splitlines()
     assert first == "125 records read: 115 with MeSH terms, 5 without, 5 replaced, 0 deleted"
@@ -172,17 +177,17 @@ def test_fit_tells_each_stage_and_what_it_has_learned():
 @pytest.mark.usefixtures("folder")
 def test_fit_for_machines():
     options = ["--rank", 5, "--min-count", 3, "--max-words", 50, "--penalty", "0.5", "--seed", 1]
-    told = json.loads(mesh_run("fit", "all.jsonl", "--out", "m", *options, "--json").stdout)
+    document = json.loads(mesh_run("fit", "all.jsonl", "--out", "m", *options, "--json").stdout)
     tagger = Tagger.load("m")
     assert min(tagger.counts) >= 3
     assert set(tagger.penalties) == {0.5}
-    assert (told["command"], told["out"], told["warnings"]) == ("mesh fit", "m", [])
-    assert (told["rank"], told["words"], told["terms"]) == (5, 50, len(tagger.terms))
-    assert (told["penalty"], told["median_penalty"]) == (0.5, 0.5)
-    assert told["with_largest_penalty"] == len(tagger.terms)
-    assert told["bytes"] == Path("m").stat().st_size
-    assert [stage["name"].split()[0] for stage in told["stages"]] == STAGES
-    assert not any(stage["reused"] for stage in told["stages"])
+    assert (document["command"], document["out"], document["warnings"]) == ("mesh fit", "m", [])
+    assert (document["rank"], document["words"], document["terms"]) == (5, 50, len(tagger.terms))
+    assert (document["penalty"], document["median_penalty"]) == (0.5, 0.5)
+    assert document["with_largest_penalty"] == len(tagger.terms)
+    assert document["bytes"] == Path("m").stat().st_size
+    assert [stage["name"].split()[0] for stage in document["stages"]] == STAGES
+    assert not any(stage["reused"] for stage in document["stages"])
 
 
 @pytest.mark.usefixtures("folder")
@@ -222,10 +227,9 @@ def from_frame(frame, pmids):
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("average", ["micro", "macro", "samples"])
-def test_tags_are_those_of_the_library(rule, average, monkeypatch):
-    monkeypatch.setattr(tagging, "_READ_AT_ONCE", 50)  # so that there are several batches
-    monkeypatch.setattr(tagging, "_WRITTEN_AT_ONCE", 30)
-    shown = mesh_run("tag", "model", "all.jsonl", "--rule", rule, "--average", average)
+def test_tags_are_those_of_the_library(rule, average):
+    with changed(tag_records_read=50, tag_records_written=30):  # so that there are several batches
+        shown = mesh_run("tag", "model", "all.jsonl", "--rule", rule, "--average", average)
     expected = expected_tags("all.jsonl", average=average, rule=rule)
     assert_close(from_lines(shown.stdout), expected)
     scores = [json.loads(line)["scores"] for line in shown.stdout.splitlines()]
@@ -259,20 +263,20 @@ def test_records_without_terms_through_a_pipe():
     assert shown.stderr == ""
     frame = pd.read_csv(io.StringIO(shown.stdout))
     assert from_frame(frame, expected_tags("bare.jsonl")) == expected_tags("bare.jsonl")
-    told = json.loads(mesh_run("tag", "model", "bare.jsonl", "--out", "t.csv", "--json").stdout)
-    assert (told["records"], told["terms"], told["out"]) == (5, len(frame), "t.csv")
+    document = json.loads(mesh_run("tag", "model", "bare.jsonl", "--out", "t.csv", "--json").stdout)
+    assert (document["records"], document["terms"], document["out"]) == (5, len(frame), "t.csv")
 
 
 def test_evaluation(folder):
     lines = Path("all.jsonl").read_text("utf-8").splitlines()
     strange = {"pmid": 1, "title": "x", "mesh": ["Unheard Of"]}
     Path("test.jsonl").write_text("\n".join([*lines[:20], json.dumps(strange)]), "utf-8")
-    told = json.loads(mesh_run("evaluate", "model", "test.jsonl", "--json").stdout)
+    document = json.loads(mesh_run("evaluate", "model", "test.jsonl", "--json").stdout)
     found = evaluate(Tagger.load("model"), gather("test.jsonl", folder.parent / "corpus"))
-    assert (told["documents"], told["headings"]) == (21, found.n_headings)
-    assert (told["unknown_headings"], told["terms"]) == (1, TERMS)
-    assert (told["seen_documents"], told["warnings"]) == (20, [SEEN])
-    for row, judged in zip(told["rules"], found.judged, strict=True):
+    assert (document["documents"], document["headings"]) == (21, found.n_headings)
+    assert (document["unknown_headings"], document["terms"]) == (1, TERMS)
+    assert (document["seen_documents"], document["warnings"]) == (20, [SEEN])
+    for row, judged in zip(document["rules"], found.judged, strict=True):
         assert row["rule"] == judged.rule.name
         assert row["macro"] == judged.macro
         assert row["macro_occurring"] == judged.macro_seen
@@ -282,9 +286,9 @@ def test_evaluation(folder):
     assert both.stderr == f"warning: {SEEN}\n"
     shown = both.stdout
     assert "21 records with" in shown
-    assert "fewer than 1 in 100 of those" in shown.replace("\n", " ")
+    assert "fewer than 1 in 100 of the records" in shown.replace("\n", " ")
     assert "1 of them of terms unknown to the tagger" in shown
-    best = told["rules"][-1]
+    best = document["rules"][-1]
     cells = next(line for line in shown.splitlines() if line.startswith("auto samples")).split()
     assert cells[2:5] == [f"{best[name]:.4f}" for name in ("macro", "macro_occurring", "micro")]
 
@@ -296,8 +300,8 @@ def test_rare_terms_predicted_everywhere_are_counted():
     object.__setattr__(tagger, "documents", np.arange(301, dtype=np.uint64))
     tagger.thresholds["macro"][:] = 0.0
     tagger.save("flood")
-    told = json.loads(mesh_run("evaluate", "flood", "all.jsonl", "--json").stdout)
-    floods = {row["rule"]: row["floods"] for row in told["rules"]}
+    document = json.loads(mesh_run("evaluate", "flood", "all.jsonl", "--json").stdout)
+    floods = {row["rule"]: row["floods"] for row in document["rules"]}
     assert floods["auto macro"] == 4  # of counts 0, 1, 2 and 3
     assert floods["0.5"] < 4
 
@@ -313,12 +317,12 @@ def interrupt(monkeypatch, error):
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("error", "told"), [(KeyboardInterrupt, "stopped"), (ValueError("so it is"), "so it is")]
+    ("error", "message"), [(KeyboardInterrupt, "stopped"), (ValueError("so it is"), "so it is")]
 )
-def test_an_interrupted_fit_goes_on(error, told, monkeypatch):
+def test_an_interrupted_fit_goes_on(error, message, monkeypatch):
     stopped = interrupt(monkeypatch, error)
     assert stopped.stderr.splitlines()[-2:] == [
-        f"halfmax: {told}",
+        f"halfmax: {message}",
         KEPT,
     ]
     assert new_files() == {"m.work"}
@@ -334,7 +338,7 @@ def test_an_interrupted_fit_goes_on(error, told, monkeypatch):
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_is_not_a_stage_is_not_removed(monkeypatch):
+def test_files_that_are_not_stages_are_not_removed(monkeypatch):
     interrupt(monkeypatch, KeyboardInterrupt)
     Path("m.work", "my-notes.txt").write_text("mine")
     Path("m.work", "words-0123456789abcdef.npz").touch()  # perhaps of a run that goes on
@@ -379,8 +383,8 @@ MAKE = ["generate", "--out", "r.xml"]
         (["fit", "folder", "--out", "m"], "the folder folder holds no file that ends in"),
         (["fit", "-", "--out", "m"], "- cannot stand for a file here"),
         (["fit", "bare.jsonl", "--out", "m"], "none of the 5 records has any"),
-        (["fit", "all.jsonl"], "Missing option '--out'. (halfmax mesh fit --help tells more)"),
-        (["fit", "all.jsonl", "--out", "model"], "model is there already, and is kept: --force"),
+        (["fit", "all.jsonl"], "Missing option '--out'. (see halfmax mesh fit --help)"),
+        (["fit", "all.jsonl", "--out", "model"], "model already exists; pass --force"),
         (["fit", "all.jsonl", "--out", "folder"], "it must be a file or not exist yet"),
         (["fit", "all.jsonl", "--out", "none/m"], "there is no folder"),
         ([*FIT, "--work", "model"], "model: File exists"),
@@ -400,16 +404,16 @@ MAKE = ["generate", "--out", "r.xml"]
         (["tag", "model", "all.jsonl", "--out", "t.csv", "--format", "csv"], "--format is for"),
         (["tag", "model", "all.jsonl", "--out", "t.txt"], "its name must end in '.jsonl', '.json"),
         (["tag", "model", "cut.jsonl.gz", "--out", "t.csv"], "cut.jsonl.gz is cut short"),
-        (["tag", "model", "all.jsonl", "--out", "two.jsonl"], "two.jsonl is there already"),
+        (["tag", "model", "all.jsonl", "--out", "two.jsonl"], "two.jsonl already exists"),
         (["tag", "model", "all.jsonl", "--json"], "--json and --out - both write"),
         (["evaluate", "two.jsonl", "all.jsonl"], "two.jsonl is not a tagger of halfmax"),
         (["evaluate", "model", "bare.jsonl"], "none of the 5 records has MeSH terms"),
         (["evaluate", "model", "cut.jsonl.gz"], "cut.jsonl.gz is cut short"),
         (["generate", "--out", "r.csv"], "r.csv: its name must end in '.xml', '.xml.gz', '.jsonl'"),
         (["generate", "--out", "-"], "cannot tell the format of -: its name must end in"),
-        (["generate", "--out", "two.jsonl"], "two.jsonl is there already"),
+        (["generate", "--out", "two.jsonl"], "two.jsonl already exists"),
         ([*MAKE, "--test-out", "t.csv"], "cannot tell the format of t.csv: its name must end in"),
-        ([*MAKE, "--test-out", "two.jsonl"], "two.jsonl is there already, and is kept: --force"),
+        ([*MAKE, "--test-out", "two.jsonl"], "two.jsonl already exists; pass --force"),
         ([*MAKE, "--test-out", "none/t.xml"], "there is no folder"),
         ([*MAKE, "--test-out", "./r.xml"], "--out and --test-out must be two files; got r.xml for"),
         ([*MAKE, "--test-records", 5], "--test-records is for --test-out, which names their file"),
@@ -427,7 +431,7 @@ MAKE = ["generate", "--out", "r.xml"]
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
 )
-def test_what_is_wrong_is_said_in_a_line_and_nothing_is_left(words, message):
+def test_errors_are_one_line_and_leave_no_files(words, message):
     before = new_files()
     shown = mesh_run(*words, code=2)
     (line,) = shown.stderr.splitlines()
@@ -446,7 +450,7 @@ def test_what_is_wrong_is_said_in_a_line_and_nothing_is_left(words, message):
         ([*FIT, "--rank", 120], "--rank must be below the number of documents (120)", 2),
     ],
 )
-def test_what_is_wrong_after_a_stage_keeps_it(words, message, finished):
+def test_an_error_after_a_stage_keeps_the_stage(words, message, finished):
     *stages, line, kept = mesh_run(*words, code=2).stderr.splitlines()
     assert len(stages) == finished
     assert message in line
@@ -551,11 +555,10 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_lines_stand_above_the_bar(monkeypatch):
-    monkeypatch.setattr(bar, "_SECONDS_BEFORE", 0.0)
+def test_lines_are_printed_above_the_bar(monkeypatch):
     screen = Terminal()
     monkeypatch.setattr("sys.stderr", screen)
-    with bar.Bar("work", lambda: None) as drawn:
+    with changed(seconds_before_bar=0.0), bar.Bar("work", lambda: None) as drawn:
         drawn.begin("counted", 3)
         drawn(1, 3)
         drawn(2, 9)
@@ -569,9 +572,9 @@ def test_lines_stand_above_the_bar(monkeypatch):
     assert "[b]first[/b] :smile:: 1 s\n" in screen.getvalue()
 
 
-def test_lines_where_nobody_looks(capsys):
+def test_lines_without_a_terminal(capsys):
     with bar.Bar("work", lambda: None) as drawn:
-        drawn.say("told")
+        drawn.say("shown")
     with bar.Bar("work", lambda: None, shown=False) as drawn:
-        drawn.say("not told")
-    assert capsys.readouterr().err == "told\n"
+        drawn.say("not message")
+    assert capsys.readouterr().err == "shown\n"

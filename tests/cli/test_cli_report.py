@@ -95,8 +95,8 @@ class TestBesideThresholds:
         data = Path("scores.parquet").read_bytes()
         shown = run("tune", "-", "--report", "page.htm", "--quick-report", "--json", input=data)
         assert shown.exit_code == 0, shown.output
-        told = json.loads(shown.stdout)
-        assert (told["out"], told["report"]) == (None, "page.htm")
+        document = json.loads(shown.stdout)
+        assert (document["out"], document["report"]) == (None, "page.htm")
         assert all(name in page("page.htm") for name in LABELS)
         assert files() == {"page.htm"}
 
@@ -112,7 +112,7 @@ class TestBesideThresholds:
         assert "--binary" in words or all(name in page("page.html") for name in LABELS)
 
     @pytest.mark.usefixtures("table")
-    def test_what_the_library_is_asked(self, asked):
+    def test_arguments_passed_to_the_library(self, asked):
         assert run(*TUNE, "--report", "page.html").exit_code == 0
         assert run(*TUNE, "--report", "q.html", "--quick-report", "--title", "T").exit_code == 0
         (_, truth, _, whole), (*_, quick) = asked
@@ -160,11 +160,11 @@ class TestBesideThresholds:
 
     @pytest.mark.usefixtures("table")
     @pytest.mark.parametrize(
-        ("error", "code", "told"),
+        ("error", "code", "message"),
         [(MemoryError(), 1, "there is not enough memory"), (KeyboardInterrupt(), 130, "stopped")],
         ids=["memory", "interrupt"],
     )
-    def test_thresholds_stay_if_only_the_page_fails(self, monkeypatch, error, code, told):
+    def test_thresholds_stay_if_only_the_page_fails(self, monkeypatch, error, code, message):
         def fail(_, path, **__):
             write_whole(path, "half of a pa")
             raise error
@@ -173,7 +173,7 @@ class TestBesideThresholds:
         shown = run(*TUNE, "--out", "new.json", "--report", "page.html")
         assert shown.exit_code == code
         assert shown.stderr == (
-            f"halfmax: {told}\n"
+            f"halfmax: {message}\n"
             "halfmax: the thresholds are in new.json; halfmax report writes a page about them\n"
         )
         assert files() == {"new.json"}
@@ -193,7 +193,7 @@ class TestBesideThresholds:
         assert (shown.exit_code, shown.output) == (130, "halfmax: stopped\n")
         assert files() == set()
 
-    def test_warnings_are_told_once(self, table, monkeypatch):
+    def test_warnings_are_printed_once(self, table, monkeypatch):
         rare = table["truth"] & (table["instance"] == table["instance"][table["truth"].idxmax()])
         rng = np.random.default_rng(0)
         many = pd.DataFrame({"instance": np.arange(2000), "label": "x", "score": rng.random(2000)})
@@ -229,8 +229,8 @@ class TestOfSavedThresholds:
         shown = run(*REPORT, "--quick-report")
         assert shown.exit_code == 0, shown.output
         reached = f"macro f1 = {hm.Thresholds.load('t.json').score:.4f}"
-        told = f"Report on 3 labels in {ROWS} rows: {reached}\nWrote report.html\n"
-        assert shown.stdout == told
+        message = f"Report on 3 labels in {ROWS} rows: {reached}\nWrote report.html\n"
+        assert shown.stdout == message
         assert page() == page("page.html")
 
     @pytest.mark.usefixtures("table")
@@ -238,11 +238,11 @@ class TestOfSavedThresholds:
         words = ["--data", "wide.csv", *WIDE, "--out", "page.html", "--quick-report", "--json"]
         shown = run("report", "t.json", *words)
         assert shown.exit_code == 0, shown.output
-        told = json.loads(shown.stdout)
-        assert told["command"] == "report"
-        assert (told["out"], told["rows"], told["metric"]) == ("page.html", ROWS, "f1")
-        assert told["score"] == hm.Thresholds.load("t.json").score
-        assert told["warnings"] == []
+        document = json.loads(shown.stdout)
+        assert document["command"] == "report"
+        assert (document["out"], document["rows"], document["metric"]) == ("page.html", ROWS, "f1")
+        assert document["score"] == hm.Thresholds.load("t.json").score
+        assert document["warnings"] == []
         assert all(name in page("page.html") for name in LABELS)
 
     @pytest.mark.usefixtures("table")
@@ -264,7 +264,7 @@ class TestOfSavedThresholds:
         (_, first, *_), (_, second, *_) = asked
         assert (first != second).nnz == 0
 
-    def test_what_the_library_is_asked(self, table, asked):
+    def test_arguments_passed_to_the_library(self, table, asked):
         names = {"instance": "doc", "label": "tag", "score": "p", "truth": "y"}
         half = table["instance"] < ROWS / 2
         weighted = table.assign(w=table["instance"] + 1.0).rename(columns=names)
@@ -283,12 +283,12 @@ class TestOfSavedThresholds:
         assert (wanted["n_resamples"], wanted["seed"], wanted["title"]) == (7, 3, "T")
         assert wanted["assessment"] is wanted["diagnosis"] is False
 
-    def test_labels_without_rows_are_told_of(self, table, asked):
+    def test_labels_without_rows_are_reported(self, table, asked):
         table[table["label"] != "botany"].to_csv("new.csv", index=False)
         shown = run("report", "t.json", "--data", "new.csv")
         assert shown.exit_code == 0, shown.output
-        told = "the data have no rows for 'botany': never true, and never predicted"
-        assert shown.stderr == f"warning: {told}\n"
+        message = "the data have no rows for 'botany': counted as never true and never predicted"
+        assert shown.stderr == f"warning: {message}\n"
         [(_, truth, scores, wanted)] = asked
         assert wanted["labels"] == tuple(LABELS)
         assert truth.shape == scores.shape == (ROWS, 3)
@@ -319,12 +319,12 @@ class TestOfSavedThresholds:
         assert asked[0][3]["labels"] == ("1", "2", "x")
 
     @pytest.mark.usefixtures("table", "asked")
-    def test_what_is_there_is_kept(self):
+    def test_existing_files_are_kept(self):
         Path("report.html").write_text("what was here")
         shown = run(*REPORT)
         assert shown.exit_code == 2
-        told = "report.html is there already, and is kept: --force replaces it"
-        assert shown.stderr == f"halfmax: {told}\n"
+        message = "report.html already exists; pass --force to overwrite it"
+        assert shown.stderr == f"halfmax: {message}\n"
         assert page() == "what was here"
         assert run(*REPORT, "--force").exit_code == 0
         assert page() == "a page of 3 labels"
@@ -348,9 +348,9 @@ WRONG = {
     "--out and --report must be two files; got page.html for both": [
         *[*TUNE, "--out", "page.html", "--report", "./page.html"],
     ],
-    "--title is for a page, which --report names": [*TUNE, *NEW, "--title", "x"],
-    "--quick-report is for a page, which --report names": [*TUNE, *NEW, "--quick-report"],
-    "--title must have words": [*TUNE, *NEW, "--report", "page.html", "--title", " "],
+    "--title needs --report, which names the page": [*TUNE, *NEW, "--title", "x"],
+    "--quick-report needs --report, which names the page": [*TUNE, *NEW, "--quick-report"],
+    "--title must not be empty": [*TUNE, *NEW, "--report", "page.html", "--title", " "],
     "must be a file or not exist yet, and is a folder": [*REPORT, "--out", "folder.html"],
     "Missing option '--data'": ["report", "t.json"],
     "Missing argument 'THRESHOLDS'": ["report", "--data", "scores.parquet"],
@@ -395,8 +395,8 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("told", "words"), WRONG.items(), ids=list(WRONG))
-def test_what_is_wrong_is_said_in_a_line(table, told, words):
+@pytest.mark.parametrize(("message", "words"), WRONG.items(), ids=list(WRONG))
+def test_errors_are_one_line(table, message, words):
     Path("folder.html").mkdir()
     Path("mine.json").write_text(page("t.json").replace('"f1"', '"mine"'))
     table.iloc[:0].to_parquet("empty.parquet")
@@ -405,7 +405,7 @@ def test_what_is_wrong_is_said_in_a_line(table, told, words):
     before = files()
     shown = run(*words)
     assert shown.exit_code == 2
-    assert told in shown.stderr
+    assert message in shown.stderr
     assert shown.stderr.startswith("halfmax: ")
     assert shown.stderr.count("\n") == 1
     assert shown.stdout == ""
@@ -422,15 +422,15 @@ class TestBeforeTheWork:
         monkeypatch.setattr(hm, "tune_table", lambda *_, **__: pytest.fail("too late"))
         monkeypatch.setattr(hm.Thresholds, "load", lambda *_: pytest.fail("too late"))
 
-    def test_what_is_not_installed(self, words, monkeypatch):
+    def test_missing_packages_are_named(self, words, monkeypatch):
         def find_spec(name):
             return None if name == "altair" else importlib.util.find_spec(name)
 
         monkeypatch.setattr(pages, "find_spec", find_spec)
         shown = run(*words)
         assert shown.exit_code == 2
-        told = "this needs 'altair', not installed: pip install 'halfmax[report]'"
-        assert shown.stderr == f"halfmax: {told}\n"
+        message = "this needs 'altair', not installed: pip install 'halfmax[report]'"
+        assert shown.stderr == f"halfmax: {message}\n"
         assert files() == set()
 
     def test_a_folder_that_cannot_be_written(self, words):

@@ -28,9 +28,10 @@ pytestmark = pytest.mark.usefixtures("usual_signals")
 HALFMAX = f"{shlex.quote(sys.executable)} -m halfmax"
 HUNG_UP, STOPPED, NO_READER, TERMINATED = 129, 130, 141, 143
 WITH_AN_EARLY_BAR = """
-from halfmax.cli import app, bar
-bar._SECONDS_BEFORE = 0.1
-app(prog_name="halfmax")
+from halfmax._core.limits import changed
+from halfmax.cli import app
+with changed(seconds_before_bar=0.1):
+    app(prog_name="halfmax")
 """
 WITH_A_BAR_AT_ONCE = """
 from halfmax.cli import app, bar
@@ -95,7 +96,7 @@ def test_a_pipe_from_scores_to_predictions(folder):
     assert left(folder) == {"p.arrows"}
 
 
-def test_a_reader_that_leaves_is_no_error_to_read_about(folder):
+def test_a_closed_pipe_prints_no_error(folder):
     many = pd.concat([pd.read_csv("scores.csv")] * 10_000)
     many.to_parquet("many.parquet")
     done = shell("halfmax apply t.json many.parquet --out - --quiet | head -c 20 > some.csv")
@@ -111,7 +112,7 @@ def test_exit_codes():
     assert wrong.stderr.startswith(b"halfmax: cannot tell the format of t.json: its name must end")
     usage = shell("halfmax apply t.json scores.csv")
     assert usage.returncode == 2
-    assert usage.stderr == b"halfmax: Missing option '--out'. (halfmax apply --help tells more)\n"
+    assert usage.stderr == b"halfmax: Missing option '--out'. (see halfmax apply --help)\n"
 
 
 @contextmanager
@@ -144,21 +145,21 @@ def unread(pipe):
 
 
 @pytest.mark.parametrize(
-    ("sent", "code", "told"),
+    ("sent", "code", "message"),
     [
         (signal.SIGINT, STOPPED, b"halfmax: stopped\n"),
         (signal.SIGTERM, TERMINATED, b""),
         (signal.SIGHUP, HUNG_UP, b""),
     ],
 )
-def test_stopped_in_the_middle_it_leaves_nothing(folder, sent, code, told):
+def test_stopped_in_the_middle_it_leaves_nothing(folder, sent, code, message):
     words = ["tune", "-", "--truth-file", "truth.csv", "--out", "new.json"]
     with started(*words) as process:
         begin_input(process, folder)
         process.send_signal(sent)
         _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == code
-    assert errors == told
+    assert errors == message
     assert left(folder) == set()
 
 
@@ -247,7 +248,7 @@ def test_help_shows_no_type_for_switches(words):
     assert "<bool>" not in shown.output
 
 
-def test_nothing_is_drawn_where_nobody_looks(folder):
+def test_nothing_is_drawn_without_a_terminal(folder):
     words = ["apply", "t.json", "-", "--out", "p.csv"]
     with started(*words, program=WITH_A_BAR_AT_ONCE) as process:
         scores = (folder / "scores.csv").read_bytes()

@@ -72,8 +72,8 @@ def test_columns_may_have_other_names(table):
     names = {"instance": "doc", "label": "tag", "score": "p", "truth": "y"}
     table.rename(columns=names).to_parquet("scores.parquet")
     options = [f"--{ours}={theirs}" for ours, theirs in names.items()]
-    told = json.loads(run("tune", "scores.parquet", *options, "--json").stdout)
-    assert told["score"] == hm.tune_table(table).score
+    document = json.loads(run("tune", "scores.parquet", *options, "--json").stdout)
+    assert document["score"] == hm.tune_table(table).score
 
 
 def test_one_classifier(table):
@@ -89,15 +89,15 @@ def test_one_classifier(table):
 
 def test_options_reach_the_library(table):
     options = ["--guard", "auto", "--zero-division", "nan"]
-    told = json.loads(run("tune", "scores.parquet", *options, "--json").stdout)
+    document = json.loads(run("tune", "scores.parquet", *options, "--json").stdout)
     expected = hm.tune_table(table, guard="auto", zero_division=float("nan"))
-    assert told["score"] == expected.score
-    assert told["zero_division"] == "nan"
+    assert document["score"] == expected.score
+    assert document["zero_division"] == "nan"
     shared = json.loads(run("tune", "scores.parquet", "--shared", "--json").stdout)
     assert len({row["threshold"] for row in shared["labels"]}) == 1
     floors = ["--min-precision", "0.9", "--min-recall", "0.1"]
-    told = json.loads(run("tune", "scores.parquet", *floors, "--json").stdout)
-    assert min(row["precision"] for row in told["labels"]) >= 0.9
+    document = json.loads(run("tune", "scores.parquet", *floors, "--json").stdout)
+    assert min(row["precision"] for row in document["labels"]) >= 0.9
 
 
 @pytest.mark.parametrize("out", ["p.csv", "1.2.p.csv.gz", "p.parquet", "p.arrow"])
@@ -114,10 +114,10 @@ def test_predictions(table, out):
 
 def test_decisions(table):
     options = ["--average", "samples", "--max-k", 1, "--only-predicted", "--out", "d.csv"]
-    told = json.loads(run("decide", "scores.parquet", *options, "--json").stdout)
+    document = json.loads(run("decide", "scores.parquet", *options, "--json").stdout)
     expected = hm.decide_table(table, average="samples", max_k=1)
-    assert told["expected_score"] == expected.expected_score
-    assert told["predicted"] == len(pd.read_csv("d.csv")) <= ROWS
+    assert document["expected_score"] == expected.expected_score
+    assert document["predicted"] == len(pd.read_csv("d.csv")) <= ROWS
     table.rename(columns={"score": "p"}).to_parquet("scores.parquet")
     shown = run("decide", "scores.parquet", "--probability", "p", "--out", "-")
     assert len(pd.read_csv(io.StringIO(shown.stdout))) == len(table)
@@ -127,19 +127,19 @@ def test_decisions(table):
 @pytest.mark.parametrize("command", ["assess", "diagnose"])
 def test_what_new_data_will_show(table, command):
     options = ["--resamples", 50, "--level", 0.9, "--seed", 1]
-    told = json.loads(run(command, "scores.parquet", *options, "--json").stdout)
+    document = json.loads(run(command, "scores.parquet", *options, "--json").stdout)
     library = getattr(hm, f"{command}_table")
     expected = DOCUMENTS[command](library(table, n_resamples=50, level=0.9, seed=1))
-    assert {**told, **json.loads(json.dumps(expected))} == told
+    assert {**document, **json.loads(json.dumps(expected))} == document
     assert run(command, "scores.parquet", *options).exit_code == 0
 
 
 def test_instances_without_rows_are_assessed(table):
     options = ["--metric", "accuracy", "--n-instances", 100, "--resamples", 50]
-    told = json.loads(run("assess", "scores.parquet", *options, "--json").stdout)
+    document = json.loads(run("assess", "scores.parquet", *options, "--json").stdout)
     expected = hm.assess_table(table, metric="accuracy", n_instances=100, n_resamples=50)
-    assert told["expected_score"] == expected.expected_score
-    assert told["score"] > hm.tune_table(table, metric="accuracy").score
+    assert document["expected_score"] == expected.expected_score
+    assert document["score"] > hm.tune_table(table, metric="accuracy").score
 
 
 def test_the_keys_of_documents_stay(table):
@@ -155,19 +155,21 @@ def test_the_keys_of_documents_stay(table):
     }
     for command, wanted in keys.items():
         words = ["scores.parquet", *["--out", f"{command}.csv"] * (command in ("apply", "decide"))]
-        told = json.loads(run(command, *["t.json"] * (command == "apply"), *words, "--json").stdout)
-        assert told["command"] == command
-        assert told["warnings"] == []
-        assert wanted <= set(told)
+        document = json.loads(
+            run(command, *["t.json"] * (command == "apply"), *words, "--json").stdout
+        )
+        assert document["command"] == command
+        assert document["warnings"] == []
+        assert wanted <= set(document)
         if command in ("tune", "assess", "diagnose"):
-            assert label <= set(told["labels"][0])
+            assert label <= set(document["labels"][0])
 
 
 def test_a_document_has_words_for_infinity(table):
     table.assign(truth=table["truth"] & (table["label"] != "b")).to_parquet("scores.parquet")
-    told = json.loads(run("tune", "scores.parquet", "--json").stdout)
-    assert told["labels"][1]["threshold"] == "inf"
-    assert told["never_predicted"] == 1
+    document = json.loads(run("tune", "scores.parquet", "--json").stdout)
+    assert document["labels"][1]["threshold"] == "inf"
+    assert document["never_predicted"] == 1
     shown = run("tune", "scores.parquet")
     assert "Never predicted: 1 label, 1 of them without positives" in shown.stdout
 
@@ -179,8 +181,8 @@ def test_warnings_are_lines_in_the_words_of_options(tmp_path):
     flood = pd.DataFrame({"label": "x", "score": rng.random(2000), "truth": truth})
     flood.to_parquet(tmp_path / "scores.parquet")
     shown = run("tune", tmp_path / "scores.parquet", "--json")
-    told = json.loads(shown.stdout)
-    assert shown.stderr == f"warning: {told['warnings'][0]}\n"
+    document = json.loads(shown.stdout)
+    assert shown.stderr == f"warning: {document['warnings'][0]}\n"
     assert "--guard auto gives thresholds that hold on new data" in shown.stderr
     assert "halfmax diagnose tells more" in shown.stderr
 
@@ -215,21 +217,20 @@ class TestOutputs:
         kept.write_text("what was here")
         shown = run(*words)
         assert shown.exit_code == 2
-        assert (
-            shown.stderr == f"halfmax: {kept} is there already, and is kept: --force replaces it\n"
-        )
+        message = f"halfmax: {kept} already exists; pass --force to overwrite it\n"
+        assert shown.stderr == message
         assert kept.read_text() == "what was here"
         assert run(*words, "--force").exit_code == 0
         assert kept.read_text() != "what was here"
         assert files() == {"t.json", kept.name}
 
     @pytest.mark.usefixtures("table")
-    def test_what_is_there_is_found_before_the_work(self, monkeypatch):
+    def test_existing_files_are_found_before_the_work(self, monkeypatch):
         Path("t.json").write_text("what was here")
         monkeypatch.setattr(hm, "tune_table", lambda *_, **__: pytest.fail("too late"))
         assert run("tune", "scores.parquet", "--out", "t.json").exit_code == 2
 
-    def test_what_appears_meanwhile_is_kept(self, table, monkeypatch):
+    def test_a_file_that_appears_meanwhile_is_kept(self, table, monkeypatch):
         tuned = hm.tune_table(table)
 
         def tune(*_, **__):
@@ -242,7 +243,7 @@ class TestOutputs:
         assert files() == {"t.json"}
 
     @pytest.mark.parametrize(
-        ("error", "code", "told"),
+        ("error", "code", "message"),
         [
             (KeyboardInterrupt(), 130, "halfmax: stopped\n"),
             (ValueError("no\ngood"), 2, "halfmax: no good\n"),
@@ -254,14 +255,14 @@ class TestOutputs:
     )
     @pytest.mark.parametrize("out", ["t.json", "-"])
     @pytest.mark.usefixtures("table")
-    def test_an_error_leaves_nothing(self, monkeypatch, error, code, told, out):
+    def test_an_error_leaves_nothing(self, monkeypatch, error, code, message, out):
         def fail(*_, **__):
             raise error
 
         monkeypatch.setattr(hm, "tune_table", fail)
         shown = run("tune", "scores.parquet", "--out", out)
         assert shown.exit_code == code
-        assert shown.stderr.startswith(told)
+        assert shown.stderr.startswith(message)
         assert shown.stderr.count("\n") == 1
         assert shown.stdout == ""
         assert files() == set()
@@ -297,14 +298,14 @@ class TestSwallowedSignals:
         ids=lambda words: words[0],
     )
     @pytest.mark.parametrize(
-        ("number", "code", "told"),
+        ("number", "code", "message"),
         [
             (signal.SIGINT, 130, "halfmax: stopped\n"),
             (signal.SIGTERM, 143, ""),
             (signal.SIGHUP, 129, ""),
         ],
     )
-    def test_after_the_work(self, table, monkeypatch, words, out, number, code, told):
+    def test_after_the_work(self, table, monkeypatch, words, out, number, code, message):
         hm.tune_table(table).save("t.json")
         Path("out.csv").write_text("what was here")
         function = getattr(hm, f"{words[0]}_table")
@@ -316,7 +317,7 @@ class TestSwallowedSignals:
 
         monkeypatch.setattr(hm, f"{words[0]}_table", work)
         shown = run(*words, "--out", out, "--force")
-        assert (shown.exit_code, shown.stdout, shown.stderr) == (code, "", told)
+        assert (shown.exit_code, shown.stdout, shown.stderr) == (code, "", message)
         assert Path("out.csv").read_text() == "what was here"
         assert files() == {"t.json", "out.csv"}
 
@@ -334,20 +335,20 @@ class TestSwallowedSignals:
 
     @pytest.mark.usefixtures("table")
     def test_the_next_progress_stops_the_work(self, monkeypatch):
-        told = []
+        message = []
 
         def work(*_, progress, **__):
             swallow(signal.SIGINT)
-            told.append("before")
+            message.append("before")
             progress(1, 2)
-            told.append("after")
+            message.append("after")
 
         monkeypatch.setattr(hm, "tune_table", work)
         assert run("tune", "scores.csv").exit_code == 130
-        assert told == ["before"]
+        assert message == ["before"]
 
     @pytest.mark.usefixtures("table")
-    def test_an_error_that_comes_of_it_is_not_told(self, monkeypatch):
+    def test_an_error_caused_by_the_signal_is_not_reported(self, monkeypatch):
         def work(*_, **__):
             swallow(signal.SIGINT)
             raise ImportError("pandas is half there")
@@ -392,7 +393,7 @@ class TestStandardInput:
         np.testing.assert_array_equal(found["predicted"], expected)
 
     @pytest.mark.parametrize(
-        ("words", "content", "told"),
+        ("words", "content", "message"),
         [
             (["tune", "-"], "", "standard input is empty"),
             (["tune", "-", "-"], "x", "- can stand for one file only"),
@@ -403,10 +404,10 @@ class TestStandardInput:
         ],
     )
     @pytest.mark.usefixtures("table")
-    def test_what_is_wrong_is_told_of_standard_input(self, words, content, told):
+    def test_errors_name_standard_input(self, words, content, message):
         shown = run(*words, input=content)
         assert shown.exit_code == 2
-        assert shown.stderr.startswith(f"halfmax: {told}")
+        assert shown.stderr.startswith(f"halfmax: {message}")
         assert files() == set()
 
 
@@ -438,19 +439,19 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("told", "words"), WRONG.items(), ids=list(WRONG))
-def test_what_is_wrong_is_said_in_a_line(table, told, words):
+@pytest.mark.parametrize(("message", "words"), WRONG.items(), ids=list(WRONG))
+def test_errors_are_one_line(table, message, words):
     hm.tune_table(table).save("t.json")
     shown = run(*words)
     assert shown.exit_code == 2
-    assert told in shown.stderr
+    assert message in shown.stderr
     assert shown.stderr.startswith("halfmax: ")
     assert shown.stderr.count("\n") == 1
     assert files() == {"t.json"}
 
 
 @pytest.mark.parametrize(
-    ("done", "total", "elapsed", "told"),
+    ("done", "total", "elapsed", "message"),
     [
         (0, 0, 5.0, "0:05"),
         (12_345_678, 0, 5.0, "12.35M, 2.469M/s, 0:05"),
@@ -461,12 +462,12 @@ def test_what_is_wrong_is_said_in_a_line(table, told, words):
         (1.2e7, 1.2e7, 14.2, "12M of 12M, 0:14"),  # nothing is left, and it goes on
     ],
 )
-def test_what_a_bar_counts(done, total, elapsed, told):
-    assert bar.counts(SimpleNamespace(completed=done, total=total, elapsed=elapsed)) == told
+def test_what_a_bar_counts(done, total, elapsed, message):
+    assert bar.counts(SimpleNamespace(completed=done, total=total, elapsed=elapsed)) == message
 
 
 class Seen(bar.Bar):
-    """A bar that keeps what it is told to draw."""
+    """A bar that keeps what it is message to draw."""
 
     stretches: ClassVar[list]
 
@@ -510,10 +511,10 @@ def test_a_bar_counts_nothing_while_a_guard_works(stretches, monkeypatch):
     assert run("tune", "scores.parquet", "--guard", "auto", "--quiet").exit_code == 0
 
 
-def test_a_function_is_told_of_all_passes(table):
-    told = []
-    hm.tune_table(table, progress=lambda *now: told.append(now))
-    assert told[-1] == (6 * ROWS, 6 * ROWS)
+def test_a_callback_gets_all_passes(table):
+    message = []
+    hm.tune_table(table, progress=lambda *now: message.append(now))
+    assert message[-1] == (6 * ROWS, 6 * ROWS)
 
 
 @pytest.mark.parametrize(
@@ -523,20 +524,28 @@ def test_rows_that_were_read_are_counted_where_only_some_are_written(table, word
     hm.tune_table(table).save("t.json")
     shown = run(*words, "--out", "all.csv", "--json")
     predicted = int(pd.read_csv("all.csv")["predicted"].sum())
-    told = json.loads(shown.stdout)
+    document = json.loads(shown.stdout)
     rows = 3 * ROWS
-    assert (told["rows"], told["rows_read"], told["predicted"]) == (rows, rows, predicted)
+    assert (document["rows"], document["rows_read"], document["predicted"]) == (
+        rows,
+        rows,
+        predicted,
+    )
     shown = run(*words, "--out", "some.csv", "--only-predicted", "--json")
-    told = json.loads(shown.stdout)
-    assert (told["rows"], told["rows_read"], told["predicted"]) == (predicted, rows, predicted)
+    document = json.loads(shown.stdout)
+    assert (document["rows"], document["rows_read"], document["predicted"]) == (
+        predicted,
+        rows,
+        predicted,
+    )
     shown = run(*words, "--out", "some.parquet", "--only-predicted")
     assert f"{predicted} predicted in {rows} rows; {predicted} written\n" in shown.stdout
 
 
 def test_progress_of_rows_that_are_not_written(table):
-    told = []
+    message = []
     t = hm.tune_table(table)
-    how = {"only_predicted": True, "progress": lambda *now: told.append(now)}
+    how = {"only_predicted": True, "progress": lambda *now: message.append(now)}
     written = hm.apply_table(t, "scores.csv", "some.csv", **how)
-    assert (told[-1][0], written.rows_read) == (3 * ROWS, 3 * ROWS)
+    assert (message[-1][0], written.rows_read) == (3 * ROWS, 3 * ROWS)
     assert written.rows == written.predicted == hm.apply_table(t, "scores.csv", **how).num_rows

@@ -62,10 +62,10 @@ def test_options_reach_the_library(files):
     options = ["--average", "micro", "--metric", "f2", "--shared", "--min-precision", "0.6"]
     shown = run("tune", "scores.csv", "--truth-file", "truth.csv", "--id=doc", "--json", *options)
     expected = hm.tune(truth, scores, "f2", "micro", per_label=False, min_precision=0.6)
-    told = json.loads(shown.stdout)
-    assert told["score"] == expected.score
-    assert (told["metric"], told["average"], told["shared"]) == ("f2", "micro", True)
-    assert [row["threshold"] for row in told["labels"]] == expected.thresholds.tolist()
+    document = json.loads(shown.stdout)
+    assert document["score"] == expected.score
+    assert (document["metric"], document["average"], document["shared"]) == ("f2", "micro", True)
+    assert [row["threshold"] for row in document["labels"]] == expected.thresholds.tolist()
 
 
 def test_weights_come_from_the_truth_file(files):
@@ -141,10 +141,10 @@ def test_decide(files):
     shown = run("decide", "probabilities.csv", *options, "--out", "d.csv", "--json")
     expected = hm.decide(probabilities, average="samples", max_k=2)
     np.testing.assert_array_equal(pd.read_csv("d.csv"), expected.predictions)
-    told = json.loads(shown.stdout)
-    assert told["expected_score"] == pytest.approx(expected.expected_score)
-    assert told["rows"] == len(probabilities)
-    assert told["predicted"] == expected.counts.sum()
+    document = json.loads(shown.stdout)
+    assert document["expected_score"] == pytest.approx(expected.expected_score)
+    assert document["rows"] == len(probabilities)
+    assert document["predicted"] == expected.counts.sum()
     assert (
         "Expected samples f1" in run("decide", "probabilities.csv", *options, "--out", "-").stderr
     )
@@ -155,8 +155,8 @@ WRONG = {
     "text that is no id": (
         TWO,
         {"scores": "doc,a\nx,1\n"},
-        "column 'doc' of scores.csv must hold numbers, it holds string; if it tells rows apart, "
-        "--id 'doc'",
+        "column 'doc' of scores.csv must hold numbers, it holds string; if it identifies rows, "
+        "pass --id 'doc'",
     ),
     "no such id": ([*TWO, "--id", "row"], {}, "scores.csv has no column 'row'; it has 'sports'"),
     "an id missing": ([*TWO, "--id", "doc"], {"truth": "doc,a\nx,1\n"}, "truth.csv lacks 'y' of"),
@@ -168,14 +168,18 @@ WRONG = {
     "an id twice": (
         [*TWO, "--id", "doc"],
         {"truth": "doc,a\nx,1\nx,1\ny,0\n"},
-        "column 'doc' of truth.csv must not repeat; 'x' came more than once",
+        "column 'doc' of truth.csv must not repeat; 'x' appears more than once",
     ),
     "an empty id": (
         [*TWO, "--id", "doc"],
         {"truth": "doc,a\nx,1\n,0\n"},
         "column 'doc' of truth.csv must not have nulls",
     ),
-    "fewer rows": (TWO, {"scores": "a\n1\n2\n", "truth": "a\n1\n"}, "both files must have as many"),
+    "fewer rows": (
+        TWO,
+        {"scores": "a\n1\n2\n", "truth": "a\n1\n"},
+        "both files must have the same number",
+    ),
     "other labels": (TWO, {"scores": "a\n1\n", "truth": "b\n1\n"}, "label names of"),
     "truth that is not 0/1": (TWO, {"scores": "a\n1\n", "truth": "a\n2\n"}, "the truth"),
     "a score that is missing": (
@@ -209,7 +213,7 @@ WRONG = {
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(("words", "content", "message"), WRONG.values(), ids=list(WRONG))
-def test_what_is_wrong_is_said_in_a_line(tmp_path, words, content, message):
+def test_errors_are_one_line(tmp_path, words, content, message):
     scores = content.get("scores", "doc,a\nx,0.5\ny,0.25\n" if "truth" in content else None)
     for name, text in (("scores", scores), ("truth", content.get("truth"))):
         if text is not None:
@@ -247,12 +251,12 @@ def test_columns_that_no_threshold_knows_may_be_left_alone(files):
     assert "--unknown must be error or never; got 'maybe'" in shown.stderr
 
 
-def test_names_in_capitals_tell_the_format_too(files):
+def test_names_in_capitals_have_a_format_too(files):
     truth, scores = files
     scores.to_csv("S.TSV", sep="\t", index=False)
     truth.to_csv("T.Tsv", sep="\t", index=False)
-    told = json.loads(run("tune", "S.TSV", "--truth-file", "T.Tsv", "--json").stdout)
-    assert told["score"] == hm.tune(truth, scores).score
+    document = json.loads(run("tune", "S.TSV", "--truth-file", "T.Tsv", "--json").stdout)
+    assert document["score"] == hm.tune(truth, scores).score
 
 
 COLUMN_OF_LONG = ["--label=label", "--score=score"]
@@ -278,6 +282,6 @@ def test_options_of_long_tables_are_refused(files, command, option):
     shown = run(command, *words, option)
     assert shown.exit_code == 2
     name = option.partition("=")[0]
-    told = {"--score": {"decide": "--probability"}.get(command, "--score")}.get(name, name)
-    assert told in shown.stderr
+    message = {"--score": {"decide": "--probability"}.get(command, "--score")}.get(name, name)
+    assert message in shown.stderr
     assert "is for long tables, and " in shown.stderr

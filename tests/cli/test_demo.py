@@ -6,13 +6,13 @@ import numba
 import pytest
 
 from halfmax._core import jit
-from halfmax.cli.commands import demo
+from halfmax.cli import demonstration
 
 
 @pytest.fixture(scope="module")
 def printed():
     with redirect_stdout(io.StringIO()) as out:
-        demo.main()
+        demonstration.main()
     return out.getvalue()
 
 

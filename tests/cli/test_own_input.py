@@ -101,9 +101,9 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize(("words", "told"), COMMANDS, ids=[words for words, _ in COMMANDS])
-def test_commands_keep_what_they_read(folder, words, told):
-    assert told in refused(folder, words.split())
+@pytest.mark.parametrize(("words", "message"), COMMANDS, ids=[words for words, _ in COMMANDS])
+def test_commands_never_overwrite_their_input(folder, words, message):
+    assert message in refused(folder, words.split())
 
 
 def test_a_page_over_an_input(folder):
@@ -140,7 +140,7 @@ def redirected(words, source, sink, mode):
 
 
 @pytest.mark.parametrize(
-    ("words", "source", "sink", "told"),
+    ("words", "source", "sink", "message"),
     [
         ("apply t.json - --out x.csv --force", "x.csv", os.devnull, "x.csv is what standard input"),
         ("tune - --out hard.csv --force", "x.csv", os.devnull, "hard.csv is what standard input"),
@@ -149,11 +149,11 @@ def redirected(words, source, sink, mode):
         ("apply t.json - --out -", "x.csv", "x.csv", "standard output is what standard input"),
     ],
 )
-def test_redirected_streams(folder, words, source, sink, told):
+def test_redirected_streams(folder, words, source, sink, message):
     before = contents(folder)
     done = redirected(words, source, sink, "a")
     assert done.returncode == 2
-    assert f"--out {READ}; {told}" in done.stderr
+    assert f"--out {READ}; {message}" in done.stderr
     assert contents(folder) == before
 
 
@@ -182,7 +182,7 @@ def records(folder):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("mesh fit records --out records/1.xml.gz", READ),
         ("mesh fit records --out records/model.xml", INSIDE),
@@ -192,9 +192,9 @@ def records(folder):
         ("mesh tag tags.csv records --out tags.csv", READ),
     ],
 )
-def test_commands_on_records(records, words, told):
+def test_commands_on_records(records, words, message):
     Path("tags.csv").write_text("a model by a strange name")
-    assert told in refused(records, words.split())
+    assert message in refused(records, words.split())
 
 
 def test_the_study_keeps_its_records(records):
@@ -215,7 +215,7 @@ def test_records_are_not_gathered_into_one_of_their_files():
 
 
 @pytest.mark.parametrize("source", ["x.csv", ["x.csv"], Path("soft.csv"), "x.*"])
-def test_tables_keep_what_they_read(folder, source):
+def test_tables_never_overwrite_their_input(folder, source):
     before = contents(folder)
     for name in ("x.csv", "hard.csv", Path("soft.csv")):
         with pytest.raises(ValueError, match=f"out {READ}"):

@@ -204,7 +204,7 @@ BAD = [
     ("no suffix", writing("records"), ValueError, r"path must end in.*'.jsonl.gz'; got"),
     ("zipped", writing("a.xml.zip"), ValueError, r"path must end in.*got '.*a\.xml\.zip'"),
     ("no folder", writing("b/a.xml"), FileNotFoundError, r"there is no folder"),
-    ("there already", writing("old.xml", overwrite=False), FileExistsError, r"there already"),
+    ("there already", writing("old.xml", overwrite=False), FileExistsError, r"already exists"),
     ("a zero", writing("a.xml", with_text("A\0.")), ValueError, r"XML 1\.0.*'123'.*'\\x00'"),
     ("in terms", writing("a.xml", with_text(mesh=["\x1f"])), ValueError, r"'123' has '\\x1f'"),
     ("a noncharacter", writing("a.xml", with_text("\uffff")), ValueError, r"'123' has '\\uffff'"),

@@ -51,7 +51,7 @@ def test_kernels_compute_ratios_bit_for_bit_as_objectives(counts, name, zero_div
     np.testing.assert_array_equal(got, objective(*held))
 
 
-def test_kernels_leave_alone_what_is_no_plain_ratio():
+def test_kernels_skip_metrics_that_are_not_plain_ratios():
     mine = hm.Metric("fowlkes-mallows", fowlkes_mallows)
     gain = hm.LinearFractional("gain", (4, -1, 0, 0), (1, 1, 1, 1))
     floored = Objective(find_metric("f1"), min_precision=0.5)
@@ -111,7 +111,7 @@ def test_a_metric_of_one_value_for_many_counts_is_refused():
         hm.Metric("sum", lambda tp, *_: tp.sum())([1, 2], 0, 0, 0)
 
 
-def test_zero_division_stands_for_nan_only():
+def test_zero_division_replaces_only_nan():
     metric = hm.Metric("fowlkes-mallows", fowlkes_mallows)
     assert metric([0, 1], 0, [0, 1], 0, zero_division=0.5).tolist() == [0.5, 1 / np.sqrt(2)]
     assert isnan(metric(0, 0, 0, 0, zero_division=nan))

@@ -154,7 +154,7 @@ def test_a_report_that_is_not_made_leaves_the_old_one(old, monkeypatch):
 
 
 def test_a_file_is_kept_if_it_must_not_be_replaced(old):
-    with pytest.raises(FileExistsError, match="is there already, and is kept"):
+    with pytest.raises(FileExistsError, match="already exists; pass overwrite=True"):
         report(one(), old, overwrite=False)
     assert old.read_text() == "old"
     report(one(), old)

@@ -277,7 +277,7 @@ def test_ctrl_c_leaves_what_was_there(tmp_path, name):
 
 def test_a_file_is_only_replaced_if_so_wanted(tmp_path, predict):
     (tmp_path / "o.csv").write_text("old")
-    with pytest.raises(FileExistsError, match=r"o\.csv is there already, and is kept"):
+    with pytest.raises(FileExistsError, match=r"o\.csv already exists; pass overwrite=True"):
         predict("no.parquet", tmp_path / "o.csv")  # known before anything is read
     assert (tmp_path / "o.csv").read_text() == "old"
     predict(CHANCES, tmp_path / "o.csv", overwrite=True)
@@ -287,7 +287,7 @@ def test_a_file_is_only_replaced_if_so_wanted(tmp_path, predict):
 
 def test_a_file_that_comes_to_be_there_meanwhile_is_kept(tmp_path):
     pq.write_table(TABLE, tmp_path / "t.parquet")
-    with pytest.raises(FileExistsError, match="is there already"):
+    with pytest.raises(FileExistsError, match="already exists"):
         hm.apply_table(
             T,
             tmp_path / "t.parquet",

@@ -1,1 +1,1 @@
-"""The gate and the plumbing: inputs, files, threads, results. Knows no metric."""
+"""What every package uses: checks of inputs, errors, files, progress, threads and results."""

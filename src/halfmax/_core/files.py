@@ -1,8 +1,8 @@
 """Files that are written whole or not at all.
 
-A draft has no name where the system can do that (Linux), and gets one when it is finished, so that
-a process that is killed leaves nothing behind. Elsewhere it is a hidden neighbour of its target,
-locked for as long as its writer lives. The next write in the folder removes one without a lock.
+Where the system supports it (Linux), a draft has no name until it is finished, so a process that is
+killed leaves nothing behind. Elsewhere the draft is a hidden file beside its target, locked for as
+long as its writer lives; the next write into the folder removes drafts that nobody has locked.
 """
 
 import os
@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
+from halfmax._core.errors import ArgumentError, FileKeptError, in_python, setting
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -23,27 +25,27 @@ except ImportError:  # Windows
 AnyPath = str | os.PathLike[str]
 
 _DRAFT = re.compile(r"\.halfmax\.[0-9a-f]{16}\.part")
-_stand_ins: dict[str, Path] = {}  # names that never exist, and the drafts that they stand for
+_stand_ins: dict[str, Path] = {}  # names that never exist -> the drafts they stand for
 
 
 def write_whole(path: AnyPath, content: str | bytes) -> None:
-    """Write text or bytes so that the path holds all of it or what it held before."""
+    """Write text or bytes; afterwards the path holds all of it, or what it held before."""
     with whole_file(path) as draft:
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
 def whole_file(path: AnyPath, overwrite: bool = True) -> Iterator[Path]:
-    """A draft to write to, which takes the path's place in one step at the end.
+    """Yield a draft to write to, which replaces the file at the path in one step at the end.
 
-    If anything goes wrong before, the path holds what it held. Without `overwrite` a file that is
-    there, or comes to be there in the meantime, is an error and stays as it is. The draft is opened
-    by its path: it may have no folder and no ending.
+    If anything goes wrong before that, the path holds what it held. Without `overwrite`, a file
+    that exists, or that appears in the meantime, is an error and stays as it is. Open the draft by
+    its path: it may have no folder and no file extension.
     """
     if (unfinished := _stand_ins.get(os.fspath(path))) is not None:
-        yield unfinished  # whoever gave the name finishes it
+        yield unfinished  # the caller of `stand_in` finishes it
         return
-    target = Path(path).resolve()  # the file behind a link changes, the link stays
+    target = Path(path).resolve()  # a symbolic link stays; the file it points to changes
     check_writable(target, overwrite)
     _remove_stale(target.parent)
     with _drafting(target.parent, target) as draft:
@@ -58,7 +60,7 @@ def whole_file(path: AnyPath, overwrite: bool = True) -> Iterator[Path]:
 
 @contextmanager
 def scratch_file() -> Iterator[Path]:
-    """A file to write and to read that goes in the end, also when the process is killed."""
+    """Yield a temporary file, which is removed at the end, even if the process is killed."""
     folder = Path(tempfile.gettempdir())
     with _drafting(folder, folder) as draft:
         yield draft.path
@@ -66,7 +68,7 @@ def scratch_file() -> Iterator[Path]:
 
 @contextmanager
 def stand_in(draft: Path, folder: AnyPath, ending: str) -> Iterator[str]:
-    """A name with an ending that `whole_file` takes for the draft: no such file ever exists."""
+    """Yield a name that `whole_file` maps to the draft; no file of that name ever exists."""
     name = os.path.join(os.path.abspath(folder), f".halfmax.{secrets.token_hex(8)}{ending}")
     _stand_ins[name] = draft
     try:
@@ -76,7 +78,7 @@ def stand_in(draft: Path, folder: AnyPath, ending: str) -> Iterator[str]:
 
 
 def check_writable(path: AnyPath, overwrite: bool = True) -> None:
-    """Refuse a path where no file can be written, before the long work begins."""
+    """Refuse a path that cannot be written, before any long work begins."""
     target = Path(path).resolve()
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot write {target}: there is no folder {target.parent}")
@@ -84,32 +86,34 @@ def check_writable(path: AnyPath, overwrite: bool = True) -> None:
         kind = "a folder" if target.is_dir() else "no regular file"
         raise OSError(f"cannot write {target}: it must be a file or not exist yet, and is {kind}")
     if target.exists() and not overwrite:
-        raise FileExistsError(f"{path} is there already, and is kept: say that it may be replaced")
+        raise FileKeptError(
+            f"{path} already exists; pass {setting('overwrite', True)} to overwrite it"
+        )
 
 
 def refuse_input(name: str, out: AnyPath, files: Iterable[AnyPath]) -> None:
-    """Refuse to write over a file that is read, under whatever name."""
+    """Refuse to overwrite a file that is read, whatever path names it."""
     if not os.path.exists(out):
         return
     for file in files:
         if os.path.exists(file) and os.path.samefile(out, file):
-            raise ValueError(
-                f"{name} must not be a file that is read; {os.fspath(out)} is the input "
+            raise ArgumentError(
+                f"{in_python(name)} must not be a file that is read; {os.fspath(out)} is the input "
                 f"{os.fspath(file)}: choose another name"
             )
 
 
 def refuse_inside(name: str, out: AnyPath, folder: AnyPath) -> NoReturn:
-    """Refuse to write what would be read as part of a folder."""
-    raise ValueError(
-        f"{name} must not lie in a folder that is read; {os.fspath(out)} would become part of "
-        f"{os.fspath(folder)}: write it elsewhere"
+    """Refuse to write a file into a folder that is read."""
+    raise ArgumentError(
+        f"{in_python(name)} must not lie in a folder that is read; {os.fspath(out)} would become "
+        f"part of {os.fspath(folder)}: write it elsewhere"
     )
 
 
 @contextmanager
 def _drafting(folder: Path, known_as: Path) -> Iterator["_Draft"]:
-    """A draft for as long as it is needed; errors of the system speak of what the caller knows."""
+    """Open a draft and close it at the end; system errors name the path that the caller knows."""
     draft = None
     try:
         draft = _Draft(folder)
@@ -124,7 +128,7 @@ def _drafting(folder: Path, known_as: Path) -> Iterator["_Draft"]:
 
 
 class _Draft:
-    """A new file: `path` is what to open, `name` where it stands in its folder, if anywhere."""
+    """A new file: open it by `path`; `name` is its place in its folder, or None."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -137,7 +141,7 @@ class _Draft:
     def take_place(self, target: Path, overwrite: bool) -> None:
         if self.name is None or not overwrite:
             try:
-                self._link(target)  # unlike a move, it never takes the place of another file
+                self._link(target)  # unlike a move, a link never replaces another file
                 return
             except FileExistsError:
                 check_writable(target, overwrite)
@@ -157,7 +161,7 @@ class _Draft:
         name = _new_name(self._folder)
         try:
             self._link(name)
-        except OSError:  # it could be written, so it can be copied
+        except OSError:  # links do not work here, but a copy does
             shutil.copy(self.path, name)
         finally:
             self.name = name
@@ -167,7 +171,7 @@ class _Draft:
             os.link(self.name, target)
             return
         folder = os.open(self._folder, os.O_RDONLY)
-        try:  # only with a folder given does Python follow the link to what has no name
+        try:  # Python follows the link to a nameless file only with a folder
             os.link(self.path, target, src_dir_fd=folder, follow_symlinks=True)
         finally:
             os.close(folder)
@@ -178,15 +182,15 @@ def _new_name(folder: Path) -> str:
 
 
 def _open_nameless(folder: Path) -> int | None:
-    """A new file without a name, locked against removal once it has one; None: not here."""
+    """Open a locked file without a name; None where the system does not support that."""
     flag = getattr(os, "O_TMPFILE", None)
     if flag is None:
         return None
     try:
         file = os.open(folder, flag | os.O_RDWR, 0o666)
-    except OSError:  # where that is for another reason, opening a named one says which
+    except OSError:  # if the reason is another one, opening a named file reports it
         return None
-    if not os.path.exists(_path_of(file)):  # /proc is not as usual
+    if not os.path.exists(_path_of(file)):  # /proc is missing or restricted
         os.close(file)
         return None
     _lock(file)
@@ -198,11 +202,11 @@ def _path_of(file: int | None) -> str:
 
 
 def _open_named(folder: Path) -> tuple[str, int | None]:
-    """A new file, locked if that is possible: between its birth and the lock it may be removed."""
+    """Open a new file and lock it if possible; try again if it was removed before the lock."""
     while True:
         name = _new_name(folder)
         file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        if fcntl is None:  # an open file could not be moved
+        if fcntl is None:  # Windows cannot move an open file
             os.close(file)
             return name, None
         if _lock(file) and os.path.exists(name):
@@ -211,7 +215,7 @@ def _open_named(folder: Path) -> tuple[str, int | None]:
 
 
 def _lock(file: int) -> bool:
-    """Whether nobody else holds the lock; where there are no locks, nobody does."""
+    """Return False if another process holds the lock; where there are no locks, return True."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

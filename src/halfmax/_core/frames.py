@@ -1,4 +1,4 @@
-"""Data frames and series of any library, in and out, through Narwhals."""
+"""Data frames and series of any library, read and written through Narwhals."""
 
 from collections.abc import Hashable, Mapping
 from itertools import combinations
@@ -7,28 +7,29 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
 from halfmax._core.types import Array
 
 
 def to_numpy(values: Any, name: str) -> tuple[Array, tuple[Hashable, ...] | None] | None:
-    """The numbers of a frame (with its column names) or series; None if it is neither."""
+    """Return the numbers of a frame, with its column names, or of a series; None for others."""
     if isinstance(values, (np.ndarray, list, tuple, int, float)):
         return None
     try:
         data = nw.from_native(values, pass_through=True, allow_series=True)
     except nw.exceptions.DuplicateError as error:
-        raise ValueError(f"column names of {name} must not repeat: {error}") from None
+        raise ArgumentError(f"column names of {in_python(name)} must not repeat: {error}") from None
     if isinstance(data, nw.LazyFrame):
-        raise TypeError(f"{name} is a lazy frame; call collect() on it first")
+        raise ArgumentTypeError(f"{in_python(name)} is a lazy frame; call collect() on it first")
     if isinstance(data, nw.Series):
-        _check_column(data, name)
+        _check_column(data, in_python(name))
         return data.to_numpy(), None
     if not isinstance(data, nw.DataFrame):
         return None
     if not data.columns:
         return np.empty(data.shape), ()
     for column in data.iter_columns():
-        _check_column(column, f"{name}[{column.name!r}]")
+        _check_column(column, f"{in_python(name)}[{column.name!r}]")
     array = data.to_numpy()
     if array.dtype == object:  # nullable columns of pandas, or bool beside int
         array = np.column_stack([column.to_numpy() for column in data.iter_columns()])
@@ -38,7 +39,7 @@ def to_numpy(values: Any, name: str) -> tuple[Array, tuple[Hashable, ...] | None
 def holds_mask(values: Any) -> bool:
     """Whether it is a masked array, or a list that holds one at any depth.
 
-    NumPy makes a plain array of such a list, and what was masked counts again.
+    NumPy turns such a list into a plain array, in which masked entries count again.
     """
     if not isinstance(values, (list, tuple)):
         return isinstance(values, np.ma.MaskedArray)
@@ -49,9 +50,9 @@ def holds_mask(values: Any) -> bool:
 
 
 def check_same_rows(**containers: Any) -> None:
-    """Refuse pandas containers whose indexes say that their rows are not the same ones.
+    """Refuse pandas containers whose indexes show that their rows are not the same.
 
-    An index that counts from 0 says nothing: whoever makes a Series of predictions gets one.
+    An index that counts from 0 shows nothing: every new Series of predictions has one.
     """
     indexes = {name: _index(native) for name, native in containers.items()}
     known = [(name, index) for name, index in indexes.items() if index is not None]
@@ -68,14 +69,17 @@ def _index(native: Any) -> Any:
 def _are_equal(one: Any, other: Any) -> bool:
     if one.equals(other):
         return True
-    numbers = one.dtype.kind in "iu" and other.dtype.kind in "iu"  # pandas tells int64 from Int64
+    numbers = (
+        one.dtype.kind in "iu" and other.dtype.kind in "iu"
+    )  # int64 and Int64 differ for pandas
     return numbers and np.array_equal(one.to_numpy(), other.to_numpy())
 
 
 def _refuse_other_rows(name: str, index: Any, other: str, its_index: Any) -> None:
+    both = f"{in_python(name)} and {in_python(other)}"
     if _is_permuted(index, its_index):
-        raise ValueError(
-            f"rows of {name} and {other} must be in the same order (they are matched by "
+        raise ArgumentError(
+            f"rows of {both} must be in the same order (they are matched by "
             f"place); their indexes hold the same values in different orders: use "
             f"{other}.loc[{name}.index]"
         )
@@ -84,8 +88,8 @@ def _refuse_other_rows(name: str, index: Any, other: str, its_index: Any) -> Non
     pairs = ((repr(one), repr(it)) for one, it in zip(index, its_index, strict=True))
     differing = ((row, *pair) for row, pair in enumerate(pairs) if pair[0] != pair[1])
     row, one, it = next(differing, (0, repr(index.dtype), repr(its_index.dtype)))
-    raise ValueError(
-        f"{name} and {other} must hold the same rows; their indexes differ, first in row {row}: "
+    raise ArgumentError(
+        f"{both} must hold the same rows; their indexes differ, first in row {row}: "
         f"{one:.60} and {it:.60}. Use {other}.loc[{name}.index] to match rows by index, or "
         f"{other}.reset_index(drop=True) to match them by position"
     )
@@ -96,7 +100,7 @@ def _is_permuted(one: Any, other: Any) -> bool:
         return False
     try:
         return bool(one.isin(other).all())
-    except TypeError:  # pandas does not compare some types, so no value is in both
+    except TypeError:  # pandas cannot compare some types, so no value is in both
         return False
 
 
@@ -105,7 +109,7 @@ def _counts_from_0(index: Any) -> bool:
 
 
 def like(native: Any, predictions: Array) -> Any:
-    """Predictions as a frame or series of the same library, names and index as ``native``."""
+    """Return predictions as a frame or series with the library, names and index of `native`."""
     data = nw.from_native(native, eager_only=True, allow_series=True)
     if isinstance(data, nw.Series):
         return _filled(data, predictions).to_native()
@@ -116,21 +120,21 @@ def like(native: Any, predictions: Array) -> Any:
 
 
 def library(native: Any) -> str:
-    """The name of the library that a frame or series belongs to."""
+    """Return the name of the library of a frame or series."""
     return str(nw.get_native_namespace(native).__name__)
 
 
 def table(library: Any, columns: Mapping[str, Any]) -> Any:
-    """A new frame in that library."""
+    """Build a frame of a library from columns."""
     try:
         return nw.from_dict(dict(columns), backend=library).to_native()
-    except (TypeError, ValueError):  # label names of several types, or of none that a column holds
+    except (TypeError, ValueError):  # names of several types, or of a type no column can hold
         named = {**columns, "label": [str(name) for name in columns["label"]]}
         return nw.from_dict(named, backend=library).to_native()
 
 
 def _filled(column: nw.Series[Any], values: Array) -> nw.Series[Any]:
-    """A column of int8 with the values given, keeping the name and the index of the old one."""
+    """Return an int8 column of these values with the name and index of `column`."""
     backend = nw.get_native_namespace(column)
     fresh = nw.new_series(column.name, np.ascontiguousarray(values), nw.Int8, backend=backend)
     if (index := nw.maybe_get_index(column)) is None:
@@ -142,10 +146,10 @@ def _filled(column: nw.Series[Any], values: Array) -> nw.Series[Any]:
 
 def _check_column(column: nw.Series[Any], name: str) -> None:
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-        raise TypeError(f"{name} must be numbers or bool; got {column.dtype}")
+        raise ArgumentTypeError(f"{name} must be numbers or bool; got {column.dtype}")
     if missing := int(column.null_count()):
-        # pandas counts NaN as null; either way the number is not there.
+        # pandas counts NaN as null; either way the number is missing.
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-        raise ValueError(
+        raise ArgumentError(
             f"{name} must not have missing values; {missing} are, the first in row {row}"
         )

@@ -1,7 +1,7 @@
-"""What results may ask of packages above them: a picture for a notebook, a page.
+"""Functions that results call in packages above them: a notebook image, a report page.
 
-A result knows how to show itself, but `displays` and `report` stand above it and are imported only
-when somebody looks. So they are named here, in the one place where an import points upwards.
+`displays` and `report` stand above the results and are imported only when a result is shown. They
+are named here, the one place where an import points upwards.
 """
 
 from collections.abc import Callable
@@ -15,6 +15,6 @@ _UPWARDS = {
 
 
 def hook(name: str) -> Callable[..., Any]:
-    """The function of that name, imported now."""
+    """Import and return the function of that name."""
     function: Callable[..., Any] = getattr(import_module(_UPWARDS[name]), name)
     return function

@@ -1,4 +1,4 @@
-"""The one way kernels are compiled: no GIL, so that threads help, and cached on disk."""
+"""How kernels are compiled: without the GIL, so that threads help, and cached on disk."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -14,7 +14,7 @@ def kernel(function: Kernel) -> Kernel:
 
 
 def summing_kernel(function: Kernel) -> Kernel:
-    """Compile a loop whose sums may be reordered, which lets the compiler use vector registers.
+    """Compile a loop whose sums may be reordered, so that the compiler can use vector registers.
 
     Only reassociation is allowed: NaN and the infinities keep their meaning.
     """
@@ -22,11 +22,11 @@ def summing_kernel(function: Kernel) -> Kernel:
 
 
 def _compile(function: Kernel, fastmath: bool | set[str]) -> Kernel:
-    # numpy's rule for division by zero, inf or NaN: a check that raises would keep every division
+    # Division by zero gives inf or NaN, as in numpy: a check that raises would keep every division
     # out of the vector registers.
     options: dict[str, Any] = {"nogil": True, "fastmath": fastmath, "error_model": "numpy"}
     try:
         compiled = numba.njit(function, cache=True, **options)
-    except RuntimeError:  # no folder to cache in: neither the package's nor the user's is writable
+    except RuntimeError:  # neither the package's nor the user's cache folder is writable
         compiled = numba.njit(function, **options)
     return cast(Kernel, compiled)

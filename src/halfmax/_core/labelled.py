@@ -1,7 +1,7 @@
-"""The gate: whatever the caller holds becomes arrays that the kernels can trust.
+"""The gate: truth, scores, predictions and weights become arrays that the kernels can trust.
 
-Everything that can be wrong with an input is found here, once, and nothing is changed in place.
-Dense scores stay where they are unless their type has to change; sparse ones become CSR.
+Every input is checked here, once, and nothing is changed in place. Dense scores are not copied
+unless their type has to change; sparse ones become CSR.
 """
 
 from collections.abc import Hashable, Iterable
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfmax._core import frames
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.labels import Labels, check_labels, match_labels
 from halfmax._core.matrix import Matrix, check_binary, first_place, open_matrix, open_scores
 from halfmax._core.types import Array, Floats
@@ -18,13 +19,13 @@ _HEAVIEST = 1e100  # metrics multiply sums of weights by beta squared, which mus
 
 
 class LabelledScores(NamedTuple):
-    """Scores and the truth about them, checked and of one shape."""
+    """Scores and their truth, checked and of the same shape."""
 
-    truth: Any  # one dimension: uint8 array; two: csr_array of ones
+    truth: Any  # 1-D: uint8 array; 2-D: csr_array of ones
     scores: Any  # float32 or float64, dense or csr_array; -inf or absent means never predicted
     weights: Floats | None
     labels: Labels | None
-    native: Any  # a frame whose library the answers should use, or None
+    native: Any  # a frame whose library the results use, or None
 
     @property
     def is_binary(self) -> bool:
@@ -39,12 +40,12 @@ class LabelledScores(NamedTuple):
         return 1 if self.is_binary else int(self.scores.shape[1])
 
     def of_rows(self, rows: Array) -> "LabelledScores":
-        """Some of the rows."""
+        """Keep some of the rows."""
         weights = None if self.weights is None else self.weights[rows]
         return self._replace(truth=self.truth[rows], scores=self.scores[rows], weights=weights)
 
     def of_labels(self, columns: Array) -> "LabelledScores":
-        """Some of the labels, without their names."""
+        """Keep some of the labels, without their names."""
         if len(columns) == self.n_labels:
             return self
         truth, scores = self.truth[:, columns], self.scores[:, columns]
@@ -52,12 +53,12 @@ class LabelledScores(NamedTuple):
 
     @property
     def total(self) -> float | int:
-        """The number of rows, or what they weigh."""
+        """The number of rows, or the sum of their weights."""
         return self.n_rows if self.weights is None else float(self.weights.sum())
 
     @property
     def rows_per_weight(self) -> float:
-        """How many rows a unit of weight stands for: uneven weights tell less (Kish)."""
+        """Rows per unit of weight: the effective sample size (Kish) over the sum of weights."""
         if self.weights is None:
             return 1.0
         weights = self.weights / self.weights.max()
@@ -74,7 +75,7 @@ class LabelledScores(NamedTuple):
 def read_labelled(
     y_true: Any, y_score: Any, sample_weight: Any = None, labels: Iterable[Hashable] | None = None
 ) -> LabelledScores:
-    """Check truth and scores together."""
+    """Check truth and scores, together with weights and names of labels."""
     truth, scores = open_matrix(y_true, "y_true"), open_scores(y_score, "y_score")
     truth = _same_shape(truth, scores, "y_true", "y_score")
     frames.check_same_rows(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
@@ -91,9 +92,9 @@ def read_labelled(
 
 
 def read_predictions(y_true: Any, y_pred: Any, sample_weight: Any = None) -> tuple[Any, Any]:
-    """Check truth and predictions together; both come back as uint8 arrays or CSR of ones.
+    """Check truth and predictions together; both are returned as uint8 arrays or CSR of ones.
 
-    Of weights only the index is checked here, if they have one.
+    Only the index of the weights is checked here, if they have one.
     """
     truth, predictions = open_matrix(y_true, "y_true"), open_matrix(y_pred, "y_pred")
     truth = _same_shape(truth, predictions, "y_true", "y_pred")
@@ -102,40 +103,44 @@ def read_predictions(y_true: Any, y_pred: Any, sample_weight: Any = None) -> tup
 
 
 def check_weights(weights: Any, n_rows: int) -> Floats | None:
-    """Sample weights: one finite number for each row, none negative, not all zero."""
+    """Check sample weights: one finite number for each row, none negative, not all zero."""
     if weights is None:
         return None
-    matrix = open_matrix(weights, "sample_weight")
+    name = "sample_weight"
+    matrix = open_matrix(weights, name)
     if matrix.values.ndim != 1 or len(matrix.values) != n_rows:
-        raise ValueError(
-            f"sample_weight must hold one weight for each of the {n_rows} rows; "
+        raise ArgumentError(
+            f"{in_python(name)} must hold one weight for each of the {n_rows} rows; "
             f"got shape {matrix.values.shape}"
         )
     array = np.ascontiguousarray(matrix.values, np.float64)
     wrong = ~(np.isfinite(array) & (array >= 0))
     if wrong.any():
         place, value = first_place(matrix, wrong)
-        raise ValueError(
-            f"sample_weight must be finite and not negative; sample_weight[{place}] is {value}"
+        raise ArgumentError(
+            f"{in_python(name)} must be finite and not negative; "
+            f"{in_python(name)}[{place}] is {value}"
         )
     with np.errstate(over="ignore"):
-        check_sum_of_weights("sample_weight", array.sum())
+        check_sum_of_weights(name, array.sum())
     return array
 
 
 def check_sum_of_weights(name: str, total: float) -> None:
-    """Weights that are not negative must count, and not too much for floats."""
+    """Check that a sum of weights is above 0 and not too large for floats."""
     if total > _HEAVIEST:
-        raise ValueError(
-            f"{name} must have a finite sum of at most {_HEAVIEST:g}; it is {total:g}: "
+        raise ArgumentError(
+            f"{in_python(name)} must have a finite sum of at most {_HEAVIEST:g}; it is {total:g}: "
             "scale it down"
         )
     if total == 0:
-        raise ValueError(f"{name} must not be zero everywhere: nothing would be counted")
+        raise ArgumentError(
+            f"{in_python(name)} must not be zero everywhere: nothing would be counted"
+        )
 
 
 def _same_shape(truth: Matrix, other: Matrix, truth_name: str, other_name: str) -> Matrix:
-    """The truth with its columns in the order of the other's, or an error."""
+    """Return the truth with its columns in the order of the other matrix, or refuse it."""
     shape, expected = truth.values.shape, other.values.shape
     order = None
     if truth.labels is not None and other.labels is not None and truth.labels != other.labels:
@@ -143,14 +148,15 @@ def _same_shape(truth: Matrix, other: Matrix, truth_name: str, other_name: str) 
     if shape != expected:
         hint = ""
         if len(shape) == 1 and len(expected) == 2 and expected[1] == 2:
-            hint = f"; of a two-column predict_proba pass the positive class, {other_name}[:, 1]"
+            hint = "; of a two-column predict_proba pass the positive class, "
+            hint += f"{in_python(other_name)}[:, 1]"
         elif len(shape) != len(expected):
             hint = (
                 "; give both as 1-D for one classifier or as rows x labels for many (classes of a "
                 "multiclass problem become labels with scikit-learn's label_binarize)"
             )
-        raise ValueError(
-            f"{truth_name} and {other_name} must have the same shape; "
+        raise ArgumentError(
+            f"{in_python(truth_name)} and {in_python(other_name)} must have the same shape; "
             f"got {shape} and {expected}{hint}"
         )
     if order is None:

@@ -1,7 +1,7 @@
-"""Sizes that only matter for speed and memory: how much is done at once, and when to switch.
+"""Limits that affect only speed and memory: block sizes, and where algorithms switch.
 
-They stand here, in one value, so that tests can make them small and reach with a few rows what
-otherwise takes millions. No answer depends on them, except where a comment says so.
+They are fields of one value, so that tests can lower them and reach with a few rows what otherwise
+takes millions. No answer depends on them, unless a comment says so.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ class Limits:
 
     # ---- _core
 
-    block_cells: int = 1 << 22  # of a dense truth, turned into a sparse one at once
+    block_cells: int = 1 << 22  # cells of a dense truth that are made sparse at once
 
     # ---- metrics and staircase
 
@@ -35,13 +35,19 @@ class Limits:
 
     # ---- cli
 
+    seconds_before_bar: float = 1.0  # shorter work shows no progress bar
+    tag_records_read: int = 4096  # records tagged at once
+    tag_records_written: int = (
+        128  # written at once; a rule that floods gives each thousands of terms
+    )
+
 
 limits = Limits()
 
 
 @contextmanager
-def changed(**values: int) -> Iterator[None]:
-    """Work with other limits for a while; an unknown name is an error."""
+def changed(**values: float) -> Iterator[None]:
+    """Change limits for the length of a context; an unknown name is an error."""
     before = {name: getattr(limits, name) for name in values}
     for name, value in values.items():
         setattr(limits, name, value)

@@ -1,7 +1,7 @@
-"""Containers of numbers, opened: lists, arrays, sparse matrices and data frames.
+"""Read containers of numbers: lists, arrays, sparse matrices and data frames.
 
-Nothing is changed in place. Dense values stay where they are unless their type has to change;
-sparse ones become CSR.
+Nothing is changed in place. Dense values are not copied unless their type has to change; sparse
+ones become CSR.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from halfmax._core import frames
-from halfmax._core.errors import warn
+from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, warn
 from halfmax._core.labels import Labels
 from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
@@ -21,35 +21,35 @@ from halfmax._core.types import Array
 
 _SHAPES = {1: "one classifier", 2: "rows x labels"}
 _ROUNDING = 1e-6
-_TELLING = 20  # rows; fewer may be what they are by chance
+_TELLING = 20  # rows; with fewer, the pattern may be chance
 
 
 class Matrix(NamedTuple):
-    """A caller's container, opened."""
+    """A container of numbers as an array or CSR, with what is known of its origin."""
 
-    values: Any  # ndarray of one or two dimensions, or csr_array in canonical format
+    values: Any  # 1-D or 2-D ndarray, or csr_array in canonical format
     labels: Labels | None  # column names, where the container has them
-    native: Any  # the frame or series it came as, else None
+    native: Any  # the frame or series it was read from, or None
 
     @property
     def is_sparse(self) -> bool:
         return not isinstance(self.values, np.ndarray)
 
 
-def as_given(predictions: Any, matrix: Matrix, given: Any) -> Any:
-    """Predictions in the container that the caller gave: a frame or series, sparse, or an array."""
+def like_input(predictions: Any, matrix: Matrix, scores: Any) -> Any:
+    """Return predictions in the container of the caller's scores: frame, series, sparse, array."""
     if matrix.native is not None:
         return frames.like(matrix.native, predictions)
-    return csr_like(given)(predictions) if matrix.is_sparse else predictions
+    return csr_like(scores)(predictions) if matrix.is_sparse else predictions
 
 
-def csr_like(given: Any) -> Any:
-    """The CSR class of the family that a sparse container belongs to: matrices or arrays."""
-    return sparse.csr_matrix if sparse.isspmatrix(given) else sparse.csr_array
+def csr_like(container: Any) -> Any:
+    """Return csr_matrix for sparse matrices and csr_array for sparse arrays."""
+    return sparse.csr_matrix if sparse.isspmatrix(container) else sparse.csr_array
 
 
 def open_matrix(values: Any, name: str, shapes: Mapping[int, str] = _SHAPES) -> Matrix:
-    """Open a container of numbers: list, array, scipy sparse, or a frame or series."""
+    """Read a container of numbers: list, array, scipy sparse, or a frame or series."""
     if sparse.issparse(values):
         return Matrix(_canonical_csr(values, name), None, None)
     labels, native = None, None
@@ -59,8 +59,9 @@ def open_matrix(values: Any, name: str, shapes: Mapping[int, str] = _SHAPES) -> 
     try:
         array = np.asarray(values)
     except ValueError:
-        raise ValueError(
-            f"{name} must have rows of equal length; got a ragged {type(values).__name__}"
+        raise ArgumentError(
+            f"{in_python(name)} must have rows of equal length; "
+            f"got a ragged {type(values).__name__}"
         ) from None
     _check_kind(array.dtype, name)
     if array.ndim not in shapes:
@@ -70,8 +71,9 @@ def open_matrix(values: Any, name: str, shapes: Mapping[int, str] = _SHAPES) -> 
             hint = (
                 "; of a list of predict_proba results take np.column_stack([p[:, 1] for p in it])"
             )
-        raise ValueError(
-            f"{name} must have {known} dimensions; got {array.ndim}, shape {array.shape}{hint}"
+        raise ArgumentError(
+            f"{in_python(name)} must have {known} dimensions; got {array.ndim}, "
+            f"shape {array.shape}{hint}"
         )
     _check_size(array.shape, name)
     if not array.dtype.isnative:
@@ -80,33 +82,34 @@ def open_matrix(values: Any, name: str, shapes: Mapping[int, str] = _SHAPES) -> 
 
 
 def refuse_masked(values: Any, name: str) -> None:
-    """Refuse masked arrays, also in lists: what is masked would count as if it were not."""
+    """Refuse masked arrays, also in lists: their masked entries would be counted."""
     if frames.holds_mask(values):
         is_list = isinstance(values, (list, tuple))
-        what = f"{name} holds masked arrays" if is_list else f"{name} is a masked array"
-        raise TypeError(f"{what}; fill or drop the masked entries first")
+        what = "holds masked arrays" if is_list else "is a masked array"
+        raise ArgumentTypeError(f"{in_python(name)} {what}; fill or drop the masked entries first")
 
 
 def open_scores(values: Any, name: str) -> Matrix:
-    """Open scores: floats that are finite or -inf."""
+    """Read scores: floats that are finite or -inf."""
     matrix = open_matrix(values, name)
     scores = matrix.values
     kept = (np.dtype(np.float32), np.dtype(np.float64))
     if scores.dtype not in kept:
-        with np.errstate(over="ignore"):  # what overflows is refused below
+        with np.errstate(over="ignore"):  # overflows are refused below
             scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
     stored = scores.data if matrix.is_sparse else scores
-    # One maximum finds NaN (it spreads) and +inf alike, without a temporary array.
+    # One maximum finds both NaN (it propagates) and +inf, without a temporary array.
     if stored.size and not stored.max() < np.inf:
         place, value = first_place(matrix, ~(stored < np.inf))
-        raise ValueError(
-            f"{name} must be finite, or -inf for 'never predicted'; {name}[{place}] is {value}"
+        raise ArgumentError(
+            f"{in_python(name)} must be finite, or -inf for 'never predicted'; "
+            f"{in_python(name)}[{place}] is {value}"
         )
     return matrix._replace(values=scores)
 
 
 def open_probabilities(values: Any, name: str) -> Matrix:
-    """Open probabilities: floats from 0 to 1."""
+    """Read probabilities: floats from 0 to 1."""
     matrix = open_matrix(values, name)
     if matrix.values.dtype not in (np.float32, np.float64):
         matrix = matrix._replace(values=matrix.values.astype(np.float64))
@@ -116,26 +119,26 @@ def open_probabilities(values: Any, name: str) -> Matrix:
         hint = "scores of any other kind go, with labels, to tune"
         if -_ROUNDING <= value <= 1.0 + _ROUNDING:
             hint = f"if rounding did that, use np.clip({name}, 0, 1); {hint}"
-        raise ValueError(
-            f"{name} must be probabilities, from 0 to 1; {name}[{place}] is {value}. Expectations "
-            f"need calibrated probabilities; {hint}"
+        raise ArgumentError(
+            f"{in_python(name)} must be probabilities, from 0 to 1; {in_python(name)}[{place}] is "
+            f"{value}. Expectations need calibrated probabilities; {hint}"
         )
     return matrix
 
 
 def warn_of_two_classes(probabilities: Any, name: str) -> None:
-    """Two columns that always add up to 1 are one classifier's predict_proba."""
+    """Warn of two columns that add up to 1: they look like predict_proba of one classifier."""
     if probabilities.shape[1:] != (2,) or probabilities.shape[0] < _TELLING:
         return
     if np.abs(probabilities.sum(axis=1) - 1.0).max() < _ROUNDING:
         warn(
-            f"the two columns of {name} add up to 1 in every row, like predict_proba of one "
-            f"classifier: pass its positive class, {name}[:, 1]"
+            f"the two columns of {in_python(name)} add up to 1 in every row, like predict_proba of "
+            f"one classifier: pass its positive class, {in_python(name)}[:, 1]"
         )
 
 
 def check_binary(matrix: Matrix, name: str) -> Any:
-    """Truth or predictions as a uint8 array (1-D) or a CSR of ones (2-D)."""
+    """Return truth or predictions as a uint8 array (1-D) or a CSR of ones (2-D)."""
     values = matrix.values
     if matrix.is_sparse:
         if not _is_binary(values.data):
@@ -156,9 +159,11 @@ def check_binary(matrix: Matrix, name: str) -> Any:
 
 
 def _canonical_csr(values: Any, name: str) -> Any:
-    """CSR with sorted column indices and no entry twice; explicit zeros stay."""
+    """Convert to CSR with sorted column indices and no duplicate entry; keep explicit zeros."""
     if values.ndim != 2:
-        raise ValueError(f"{name} must be a two-dimensional sparse matrix; got {values.ndim}")
+        raise ArgumentError(
+            f"{in_python(name)} must be a two-dimensional sparse matrix; got {values.ndim}"
+        )
     _check_kind(values.dtype, name)
     _check_size(values.shape, name)
     if values.format not in ("csr", "csc", "coo"):
@@ -172,7 +177,7 @@ def _canonical_csr(values: Any, name: str) -> Any:
 
 
 def _check_indices(values: Any, name: str) -> None:
-    """Kernels trust the indices of a sparse matrix; scipy does not check them."""
+    """Check the indices of a sparse matrix: kernels trust them, and scipy does not check them."""
     axes = (
         [(values.row, 0), (values.col, 1)]
         if values.format == "coo"
@@ -180,19 +185,20 @@ def _check_indices(values: Any, name: str) -> None:
     )
     for index, axis in axes:
         if index.size and (index.min() < 0 or index.max() >= values.shape[axis]):
-            raise ValueError(
-                f"{name} is a broken sparse matrix: {('row', 'column')[axis]} indices must be "
-                f"from 0 to {values.shape[axis] - 1}; they go from {index.min()} to {index.max()}"
+            raise ArgumentError(
+                f"{in_python(name)} is a broken sparse matrix: {('row', 'column')[axis]} indices "
+                f"must be from 0 to {values.shape[axis] - 1}; they go from {index.min()} to "
+                f"{index.max()}"
             )
     if values.format != "coo":
         values.check_format(full_check=False)
         if (np.diff(values.indptr) < 0).any():
-            raise ValueError(f"{name} is a broken sparse matrix: its indptr falls")
+            raise ArgumentError(f"{in_python(name)} is a broken sparse matrix: its indptr falls")
 
 
 def _check_stored_once(values: Any, name: str) -> None:
     if values.format == "coo":
-        # A conversion would add duplicates up in silence, so count before it does.
+        # A conversion would silently add up duplicates, so count them first.
         pattern = sparse.coo_array((_ones(values.nnz), (values.row, values.col)), values.shape)
         twice = pattern.astype(np.int32).tocsr()
         found = twice.data > 1
@@ -208,9 +214,9 @@ def _check_stored_once(values: Any, name: str) -> None:
         line = int(np.searchsorted(twice.indptr, entry, side="right")) - 1
         place = (line, int(twice.indices[entry]))
         row, column = place[::-1] if values.format == "csc" else place
-        raise ValueError(
-            f"{name} must store each entry once; [{row}, {column}] is stored more than once. "
-            "Call sum_duplicates() first if their sum is meant"
+        raise ArgumentError(
+            f"{in_python(name)} must store each entry once; [{row}, {column}] is stored more than "
+            "once. Call sum_duplicates() first if their sum is meant"
         )
 
 
@@ -223,19 +229,21 @@ def _check_kind(dtype: np.dtype[Any], name: str) -> None:
         }.get(dtype.kind, "")
         if dtype.kind == "U" and name not in ("y_true", "y_pred"):
             hint = ""
-        raise TypeError(f"{name} must be numbers or bool; got dtype {dtype}{hint}")
+        raise ArgumentTypeError(
+            f"{in_python(name)} must be numbers or bool; got dtype {dtype}{hint}"
+        )
 
 
 def _check_size(shape: Sequence[int], name: str) -> None:
     if 0 in shape:
-        raise ValueError(f"{name} must not be empty; got shape {tuple(shape)}")
+        raise ArgumentError(f"{in_python(name)} must not be empty; got shape {tuple(shape)}")
 
 
 def _is_binary(stored: Array) -> bool:
     if stored.dtype == np.bool_ or not stored.size:
         return True
     if stored.dtype.kind in "iu":
-        unsigned = stored.view(f"u{stored.dtype.itemsize}")  # where negative numbers are large
+        unsigned = stored.view(f"u{stored.dtype.itemsize}")  # in which negative numbers are large
         return bool(unsigned.max() <= 1)
     return bool(((stored == 0) | (stored == 1)).all())
 
@@ -248,13 +256,14 @@ def _refuse_not_binary(matrix: Matrix, name: str) -> NoReturn:
         hint = "Drop or fill what is missing first"
     elif math.isfinite(value) and value != int(value) and name in ("y_true", "y_pred"):
         hint = "Were truth and scores swapped? Scores become predictions with Thresholds.predict"
-    raise ValueError(
-        f"{name} must hold only 0 and 1 (or False and True); {name}[{place}] is {value}. {hint}"
+    raise ArgumentError(
+        f"{in_python(name)} must hold only 0 and 1 (or False and True); "
+        f"{in_python(name)}[{place}] is {value}. {hint}"
     )
 
 
 def _dense_to_ones(matrix: Matrix, name: str) -> Any:
-    """A dense 0/1 matrix as CSR of ones, read in blocks of rows so that no copy of it is made."""
+    """Convert a dense 0/1 matrix to a CSR of ones, by blocks of rows to save memory."""
     values = matrix.values
     n_rows, n_labels = values.shape
 
@@ -278,7 +287,7 @@ def _ones(size: int) -> npt.NDArray[np.uint8]:
 
 
 def first_place(matrix: Matrix, wrong: Array) -> tuple[str, float]:
-    """Where the first wrong entry stands, in words, and what it is."""
+    """Return the indices of the first wrong entry, as text, and its value."""
     if not matrix.is_sparse:
         place = tuple(int(i) for i in np.argwhere(wrong)[0])
         return ", ".join(map(str, place)), matrix.values[place].item()

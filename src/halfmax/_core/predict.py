@@ -9,9 +9,9 @@ from halfmax._core.types import Floats
 
 
 def predict(scores: Any, thresholds: Floats) -> Any:
-    """0/1 as int8, in the container of the scores: an array, or a CSR that stores its ones.
+    """Return 0/1 as int8 in the container of the scores: an array, or a CSR that stores its ones.
 
-    The thresholds stay float64: compared as float32 they could round up past a score.
+    The thresholds stay float64: rounded to float32 they could exceed a score that they equal.
     """
     if isinstance(scores, np.ndarray):
         predictions = np.empty(scores.shape, np.int8)

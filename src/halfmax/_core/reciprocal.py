@@ -14,7 +14,7 @@ from halfmax._core.types import Array
 # These three numbers give the fewest nodes that keep the error below rounding.
 _STEP, _SHIFT, _START = 0.22, 1.5, -3.65
 _DEAD = 40.0  # exp(-40) is nothing beside 1
-WIDTH = 4  # the nodes fill whole vector registers, with weights of zero at the end
+WIDTH = 4  # nodes are padded with zero weights to fill whole vector registers
 LEGENDRE_STEP, MOST_LEGENDRE = 4, 48  # there are rules of 4, 8, ... 48 nodes
 MOST_NODES = 256  # enough for hi / lo up to 10^20
 
@@ -29,10 +29,11 @@ _TIMES, _WEIGHTS = _nodes()
 
 
 def _legendre(size: int) -> tuple[Array, Array]:
-    """Gauss and Legendre's nodes and weights on [0, 1], an even number, to 15 digits.
+    """Gauss-Legendre nodes and weights on [0, 1], an even number of them, to 15 digits.
 
-    Libraries give 13. Newton's steps give the rest for the lower half, where the recurrence
-    of differences of Legendre's polynomials keeps every digit of v; the upper half mirrors it.
+    Libraries give 13 digits. Newton's method gives the rest for the lower half, where the
+    recurrence of differences of Legendre polynomials keeps every digit of v; the upper half is its
+    mirror image.
     """
     v = (np.polynomial.legendre.leggauss(size)[0][: size // 2] + 1.0) / 2.0
     for _ in range(3):
@@ -52,7 +53,7 @@ _PLACES, _SHARES = (np.concatenate(side) for side in zip(*_RULES, strict=True))
 
 @kernel
 def fill_nodes(lo: float, hi: float, times: Array, weights: Array) -> int:
-    """Write the nodes for lo <= x <= hi, times rising; returns how many."""
+    """Write the nodes for lo <= x <= hi, in order of rising time; return their number."""
     size = 0
     while size < _TIMES.size and _TIMES[size] * (lo / hi) <= _DEAD:
         times[size] = _TIMES[size] / hi
@@ -69,7 +70,7 @@ def fill_nodes(lo: float, hi: float, times: Array, weights: Array) -> int:
 def legendre_nodes(size: int) -> tuple[Array, Array]:
     """Places v and weights, ``1/x = sum(weight * v**(x - 1))`` for whole x up to twice the size.
 
-    Powers of v up to that are integrated exactly from 0 to 1 by so few nodes: for short batches,
+    This few nodes integrate powers of v up to that exactly from 0 to 1: for short batches they are
     fewer than the exponentials need.
     """
     begin = size * (size // LEGENDRE_STEP - 1) // 2  # after all the smaller rules
@@ -78,7 +79,7 @@ def legendre_nodes(size: int) -> tuple[Array, Array]:
 
 @kernel
 def living_nodes(lo: float, times: Array) -> int:
-    """How many of the nodes still matter where x is at least lo, which may have risen."""
+    """Count the nodes that still matter for x >= lo, where lo may have risen."""
     size = times.size
     while size > WIDTH and times[size - WIDTH] * lo > _DEAD:
         size -= WIDTH
@@ -86,7 +87,7 @@ def living_nodes(lo: float, times: Array) -> int:
 
 
 def exponential_sum(lo: float, hi: float) -> tuple[Array, Array]:
-    """Times and weights for every x from lo to hi.
+    """Return times and weights for every x from lo to hi.
 
     >>> times, weights = exponential_sum(1, 1000)
     >>> bool(abs(weights @ np.exp(-7 * times) - 1 / 7) < 1e-15), len(times)

@@ -1,4 +1,4 @@
-"""Results that show themselves as a line of words and a table, and a picture in notebooks."""
+"""Base classes of results: a summary and a table in a terminal, a picture too in notebooks."""
 
 from collections.abc import Iterator
 from html import escape
@@ -14,7 +14,7 @@ _SHOWN = 30
 
 
 class Table(dict[str, Any]):
-    """Columns by name, a dictionary that prints as a table; any library makes a frame of it.
+    """Columns by name: a dictionary that prints as a table and that any frame library accepts.
 
     >>> print(Table({"label": ["cat", "dog"], "threshold": [0.25, float("inf")]}))
     label  threshold
@@ -27,7 +27,7 @@ class Table(dict[str, Any]):
         return len(next(iter(self.values()), ()))
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """The rows, as tuples in the order of the columns."""
+        """Return the rows as tuples, in the order of the columns."""
         return zip(*self.values(), strict=True)
 
     def __repr__(self) -> str:
@@ -70,12 +70,12 @@ def _cell(value: Any) -> str:
 
 
 class Result:
-    """A result with a summary and plain columns, in the library that the data came in."""
+    """A result with a summary and a table in the frame library of the input."""
 
     _frame_library: Any
 
     def table(self) -> Any:
-        """A frame of the library that the data came in, or a `Table` of plain columns."""
+        """Return a frame of the input's library, or a `Table` of plain columns."""
         table = self._plain_table()
         return table if self._frame_library is None else frames.table(self._frame_library, table)
 
@@ -87,7 +87,7 @@ class Result:
         return f"{self._summary_html()}{table}{hook('image_of')(self)}"
 
     def _summary_html(self) -> str:
-        """The summary for a notebook, which runs lines into one paragraph."""
+        """Return the summary for a notebook, one paragraph for each line."""
         return "".join(f"<p>{escape(line)}</p>" for line in self._summary().splitlines() if line)
 
     def _summary(self) -> str:

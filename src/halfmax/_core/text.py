@@ -1,11 +1,11 @@
-"""Words for messages and screens."""
+"""Text helpers for messages and screens."""
 
 from collections.abc import Iterable
 from typing import Any
 
 
 def spell_out(names: Iterable[object], last: str = "and", most: int = 8) -> str:
-    """'a', 'b' and 'c'; a long list is cut, and says how many it leaves out."""
+    """List names as in "'a', 'b' and 'c'"; a long list ends with the number left out."""
     words = [repr(name) for name in names]
     if len(words) > most:
         return ", ".join(words[:most]) + f" {last} {len(words) - most} more"
@@ -15,5 +15,5 @@ def spell_out(names: Iterable[object], last: str = "and", most: int = 8) -> str:
 
 
 def on_one_line(value: Any) -> str:
-    """A label as it is, on one line."""
+    """Return a label as text, with line breaks and other control characters escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))

@@ -1,4 +1,4 @@
-"""Run independent blocks of work on all cores that this process may use."""
+"""Run independent blocks of work on all cores available to this process."""
 
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -16,8 +16,8 @@ def map_blocks(
 ) -> Generator[Result, None, None]:
     """Yield ``work(block)`` in the order of the blocks, whichever thread finishes first.
 
-    The blocks must not depend on the number of threads: sums of floats taken in block order are
-    then the same on every machine. At most a few results wait at a time, so memory stays bounded.
+    The blocks must not depend on the number of threads: then sums of floats in block order are the
+    same on every machine. Only a few results wait at a time, so memory stays bounded.
     """
     blocks = list(blocks)
     threads = min(available_cores(), len(blocks))
@@ -37,28 +37,28 @@ def map_blocks(
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
-    """Inside, a matrix product is one thread's: the same numbers on every machine.
+    """Limit matrix products to one thread, so that they give the same numbers on every machine.
 
-    Blocks that run on all cores want no more threads than that either.
+    Blocks that run on all cores already need no more threads than that either.
     """
     return cast(AbstractContextManager[object], _controller().limit(limits=1, user_api="blas"))
 
 
-@cache  # to look for the libraries takes milliseconds
+@cache  # finding the libraries takes milliseconds
 def _controller() -> Any:
-    import scipy.linalg  # noqa: F401  brings a library beside numpy's, which must be there by now
+    import scipy.linalg  # noqa: F401  it loads a second BLAS, which must be found below
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 def spans(size: int, step: int) -> list[slice]:
-    """Cut ``range(size)`` into slices of at most ``step``."""
+    """Split ``range(size)`` into slices of at most ``step``."""
     return [slice(start, min(start + step, size)) for start in range(0, size, step)]
 
 
 def available_cores() -> int:
-    """The cores that this process may run on, which can be fewer than the machine has."""
+    """Count the cores that this process may use, which can be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

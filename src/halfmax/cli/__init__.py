@@ -1,4 +1,4 @@
-"""The command line: it parses, calls and prints."""
+"""The command line: parses arguments, calls the library, prints results."""
 
 from typing import Annotated
 
@@ -6,10 +6,10 @@ try:
     import typer
 
     from halfmax import __version__
-    from halfmax.cli.commands import labelled, mesh, predict, report, reproduce
-    from halfmax.cli.options import Debug, Force, Report, flag
-    from halfmax.cli.run import EXIT_CODES, Command, OneLineErrors, running
-except KeyboardInterrupt:  # so early, there is nothing to say and nothing to clean up
+    from halfmax.cli.commands import demo, labelled, mesh, predict, report, reproduce
+    from halfmax.cli.options import flag
+    from halfmax.cli.run import EXIT_CODES, Command, OneLineErrors
+except KeyboardInterrupt:  # too early for anything to report or to clean up
     raise SystemExit(130) from None
 
 app = typer.Typer(
@@ -25,7 +25,7 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def _version(
     context: typer.Context,
-    version: Annotated[bool, flag("--version", "Show the version and stop.")] = False,
+    version: Annotated[bool, flag("--version", "Show the version and exit.")] = False,
 ) -> None:
     if version:
         print(f"halfmax {__version__}")
@@ -61,15 +61,4 @@ app.command(
 )(report.report)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(mesh.app, name="mesh")
-
-
-@app.command(cls=Command, epilog="Example: halfmax demo --report demo.html")
-def demo(page: Report = None, force: Force = False, debug: Debug = False) -> None:
-    """Tune a binary and a multilabel classifier on data that come with scikit-learn."""
-    with running(debug=debug):
-        if page is not None:
-            report.check_page("--report", page, force)
-
-        from halfmax.cli.commands.demo import main
-
-        main(page)
+app.command(cls=Command, epilog="Example: halfmax demo --report demo.html")(demo.demo)

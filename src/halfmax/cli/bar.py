@@ -1,21 +1,21 @@
-"""A progress bar on stderr for what takes longer than a second, if somebody is there to see it."""
+"""A progress bar on stderr for work longer than a second, if stderr is a terminal."""
 
 import sys
 from collections.abc import Callable
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any
 
+from halfmax._core.limits import limits
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_SECONDS_BEFORE = 1.0
-
 
 class Bar:
-    """A function of (done, total) that draws; `begin` says what is being counted.
+    """A progress callback of (done, total) that draws a bar.
 
-    It shows nothing where stderr is no terminal, and nothing of what is over within a second.
-    Whenever it is called it calls `check` first, which may raise.
+    It shows nothing if stderr is not a terminal or if the work ends within a second. Each call
+    first calls `check`, which may raise.
     """
 
     def __init__(self, what: str, check: Callable[[], None], shown: bool = True) -> None:
@@ -28,7 +28,7 @@ class Bar:
         self._total: int | None = None
         self._resting = what.replace(": reading", ": computing")
         self._lock, self._over = Lock(), False
-        self._timer = Timer(_SECONDS_BEFORE, self._start)
+        self._timer = Timer(limits.seconds_before_bar, self._start)
 
     def __enter__(self) -> "Bar":
         if self._drawn is not None:
@@ -44,28 +44,28 @@ class Bar:
                 self._drawn.stop()
 
     def begin(self, what: str, total: int | None = None) -> None:
-        """Another stretch of work; without a total the bar only shows that it goes on."""
+        """Start another stage; without a total the bar only shows that work continues."""
         self._total = total
-        if self._drawn is not None:  # another task: rich lets no task forget its total
+        if self._drawn is not None:  # a new task: rich cannot reset the total of a task
             self._drawn.remove_task(self._task)
             self._task = self._drawn.add_task(what, total=total or None)
 
     def end(self) -> None:
-        """A stretch is over; whatever comes next may never say what it counts."""
+        """End a stage; the next one may not say what it counts."""
         self.begin(self._resting)
 
     def __call__(self, done: int, total: int) -> None:
-        """So many of so many are done; a total of 0 is not known."""
+        """Show that `done` of `total` units are finished; a total of 0 is unknown."""
         self._check()
         if self._drawn is None:
             return
-        if total != self._total:  # what is done already must not count for the speed from now on
+        if total != self._total:  # earlier work must not count for the speed from now on
             self._total = total
             self._drawn.update(self._task, total=total or None)
         self._drawn.update(self._task, completed=done)
 
     def say(self, line: str) -> None:
-        """A line on stderr that stays, above the bar where one is drawn."""
+        """Print a line on stderr that stays, above the bar if one is drawn."""
         if self._drawn is not None:
             self._drawn.console.print(line, markup=False, emoji=False, highlight=False)
         elif self._shown:
@@ -83,14 +83,14 @@ def _drawing() -> "Progress":
     from rich.table import Column
     from rich.text import Text
 
-    class Counts(ProgressColumn):
+    class CountsColumn(ProgressColumn):
         def render(self, task: Task) -> Text:
             return Text(counts(task))
 
     return Progress(
         TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
         BarColumn(bar_width=20),
-        Counts(table_column=Column(no_wrap=True)),
+        CountsColumn(table_column=Column(no_wrap=True)),
         console=Console(stderr=True),
         transient=True,
         redirect_stdout=False,
@@ -99,22 +99,24 @@ def _drawing() -> "Progress":
 
 
 def counts(task: Any) -> str:
-    """How many of how many; then how many a second and how long it takes, or has taken."""
+    """Describe a task: finished and total, units per second, and the time left or taken."""
     done, total, elapsed = task.completed, task.total, task.elapsed or 0.0
-    told = []
+    parts = []
     if total:
-        told.append(f"{_short(done)} of {_short(total)}")
+        parts.append(f"{_short(done)} of {_short(total)}")
     elif done:
-        told.append(_short(done))
+        parts.append(_short(done))
     going_on = not total or done < total
-    if going_on and done and elapsed >= _SECONDS_BEFORE:  # before, a rate is any number
-        told.append(f"{_short(done / elapsed)}/s")
+    if (
+        going_on and done and elapsed >= limits.seconds_before_bar
+    ):  # before that, rates mean nothing
+        parts.append(f"{_short(done / elapsed)}/s")
     if total and going_on:
-        if done and elapsed >= _SECONDS_BEFORE:
-            told.append(f"{_clock(elapsed * (total - done) / done)} left")
+        if done and elapsed >= limits.seconds_before_bar:
+            parts.append(f"{_clock(elapsed * (total - done) / done)} left")
     else:
-        told.append(_clock(elapsed))
-    return ", ".join(told)
+        parts.append(_clock(elapsed))
+    return ", ".join(parts)
 
 
 def _short(number: float) -> str:

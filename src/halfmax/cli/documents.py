@@ -1,7 +1,7 @@
-"""The documents that ``--json`` prints. Their keys stay as they are; new ones may be added.
+"""The JSON documents that ``--json`` prints. Their keys are stable; new ones may be added.
 
 Every document has "command" and "warnings", and "out" if the command can write a file. JSON has no
-infinities and no NaN: they are the words "inf", "-inf" and "nan", as in the file of thresholds.
+infinities and no NaN: they are the strings "inf", "-inf" and "nan", as in the file of thresholds.
 """
 
 import math
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from halfmax.tuning.thresholds import Thresholds
 
 
-def tuned(made: Any) -> dict[str, Any]:
-    """What was maximised and reached, each label's threshold, and the page about it."""
-    found: Thresholds = made.thresholds
+def tuned(outcome: Any) -> dict[str, Any]:
+    """Describe the goal and the score reached, the threshold of each label, and the report."""
+    found: Thresholds = outcome.thresholds
     return {
         "metric": found.metric,
         "average": found.average,
@@ -29,12 +29,12 @@ def tuned(made: Any) -> dict[str, Any]:
         "score": _plain(found.score),
         "never_predicted": int((found.thresholds == math.inf).sum()),
         "labels": _rows(found._plain_table()),
-        "report": made.page,
+        "report": outcome.page,
     }
 
 
 def assessed(found: "Assessment") -> dict[str, Any]:
-    """What new data will show, of the whole and of each label."""
+    """Describe what new data will show, overall and for each label."""
     return {
         "metric": found.thresholds.metric,
         "average": found.thresholds.average,
@@ -48,7 +48,7 @@ def assessed(found: "Assessment") -> dict[str, Any]:
 
 
 def diagnosed(found: "Diagnosis") -> dict[str, Any]:
-    """How many labels have which finding, then each label, the most harmful first."""
+    """Count the labels with each finding, then describe each label, the most harmful first."""
     rows = _rows(found._plain_table())
     for row, findings in zip(rows, found.findings, strict=True):
         row["findings"] = list(findings)
@@ -61,31 +61,31 @@ def diagnosed(found: "Diagnosis") -> dict[str, Any]:
     }
 
 
-def applied(made: Any) -> dict[str, Any]:
-    """How many rows were written and read, and how many are predicted."""
-    return {"rows": made.rows, "rows_read": made.rows_read, "predicted": made.predicted}
+def applied(outcome: Any) -> dict[str, Any]:
+    """Count the rows written and read, and the predictions."""
+    return {"rows": outcome.rows, "rows_read": outcome.rows_read, "predicted": outcome.predicted}
 
 
-def decided(made: Any) -> dict[str, Any]:
-    """The same, and what is expected of them."""
+def decided(outcome: Any) -> dict[str, Any]:
+    """Describe the expected score of decisions, with the counts of `applied`."""
     return {
-        "metric": made.decision.metric,
-        "average": made.decision.average,
-        "expected_score": _plain(made.decision.expected_score),
-        **applied(made),
+        "metric": outcome.decision.metric,
+        "average": outcome.decision.average,
+        "expected_score": _plain(outcome.decision.expected_score),
+        **applied(outcome),
     }
 
 
-def reported(made: Any) -> dict[str, Any]:
-    """What the thresholds of a page are for and reach, and how many rows it tells of."""
-    found: Thresholds = made.thresholds
-    about = {"metric": found.metric, "average": found.average, "rows": made.rows}
-    return {**about, "score": _plain(made.score)}
+def reported(outcome: Any) -> dict[str, Any]:
+    """Describe the thresholds of a report, their score, and the number of rows."""
+    found: Thresholds = outcome.thresholds
+    about = {"metric": found.metric, "average": found.average, "rows": outcome.rows}
+    return {**about, "score": _plain(outcome.score)}
 
 
-def fitted(made: Any) -> dict[str, Any]:
-    """What became of the records, what was learned from them, and how long each stage took."""
-    corpus, tagger = made.corpus, made.tagger
+def fitted(outcome: Any) -> dict[str, Any]:
+    """Count the records, describe the tagger, and give the time of each stage."""
+    corpus, tagger = outcome.corpus, outcome.tagger
     largest = tagger.penalties.max()
     return {
         "records": len(corpus) + corpus.replaced + corpus.deleted,
@@ -96,23 +96,23 @@ def fitted(made: Any) -> dict[str, Any]:
         "terms": len(tagger.terms),
         "words": len(tagger.words.vocabulary),
         "rank": len(tagger.offset),
-        "penalty": made.settings.penalty,
+        "penalty": outcome.settings.penalty,
         "median_penalty": statistics.median(tagger.penalties.tolist()),
         "largest_penalty": float(largest),
         "with_largest_penalty": int((tagger.penalties == largest).sum()),
-        "bytes": made.bytes,
-        "seconds": made.seconds,
-        "stages": [stage._asdict() for stage in made.stages],
+        "bytes": outcome.bytes,
+        "seconds": outcome.seconds,
+        "stages": [stage._asdict() for stage in outcome.stages],
     }
 
 
-def tagged(made: Any) -> dict[str, Any]:
-    """How many records were tagged, with how many terms."""
-    return {"records": made.records, "terms": made.terms, "without": made.without}
+def tagged(outcome: Any) -> dict[str, Any]:
+    """Count the tagged records and their terms."""
+    return {"records": outcome.records, "terms": outcome.terms, "without": outcome.without}
 
 
 def evaluated(found: "Evaluation") -> dict[str, Any]:
-    """How many records and headings there were, and what each rule reached on them."""
+    """Count records and headings, and give the scores of each rule on them."""
     from halfmax.mesh.rules.judge import are_rare
 
     tagger = found.tagger
@@ -128,14 +128,14 @@ def evaluated(found: "Evaluation") -> dict[str, Any]:
     }
 
 
-def generated(made: Any) -> dict[str, Any]:
-    """How many records were made up, and of what."""
+def generated(outcome: Any) -> dict[str, Any]:
+    """Count the generated records, and their terms and words."""
     return {
-        "records": made.recipe.n_train,
-        "test_records": made.recipe.n_test,
-        "terms": made.recipe.n_labels,
-        "words": made.recipe.n_words,
-        "test_out": made.test_out,
+        "records": outcome.recipe.n_train,
+        "test_records": outcome.recipe.n_test,
+        "terms": outcome.recipe.n_labels,
+        "words": outcome.recipe.n_words,
+        "test_out": outcome.test_out,
     }
 
 

@@ -1,4 +1,4 @@
-"""Options that commands share: their names, help and completion."""
+"""Arguments and options that commands share: their names, help and completion."""
 
 from collections.abc import Container
 from typing import Annotated, Any
@@ -9,53 +9,53 @@ _COLUMNS, _GOAL, _OUTPUT = "Columns and files", "What is maximised", "Output"
 
 
 def flag(name: str, words: str, panel: str | None = None) -> Any:
-    """A switch, without a word for its type in the help."""
+    """Define a switch, whose help shows no type."""
     return typer.Option(name, help=words, rich_help_panel=panel, metavar="")
 
 
 def complete_metric(incomplete: str) -> list[str]:
-    """Names of metrics; any f<beta> is one, of which these are most in use."""
+    """Complete the name of a metric; of f<beta>, only the usual ones are offered."""
     names = ("f1", "f0.5", "f2", "jaccard", "accuracy", "precision", "recall")
     return [name for name in names if name.startswith(incomplete)]
 
 
 def complete_average(incomplete: str) -> list[str]:
-    """Names of averages."""
+    """Complete the name of an average."""
     from halfmax.metrics.average import AVERAGES
 
     return [name for name in AVERAGES if name.startswith(incomplete)]
 
 
 def complete_guard(incomplete: str) -> list[str]:
-    """Names of guards."""
-    from halfmax.metrics.goal import _GUARDS
+    """Complete the name of a guard."""
+    from halfmax.metrics.goal import GUARDS
 
-    return [name for name in _GUARDS if name.startswith(incomplete)]
+    return [name for name in GUARDS if name.startswith(incomplete)]
 
 
 def complete_format(incomplete: str) -> list[str]:
-    """Names of formats that go through a pipe."""
+    """Complete the name of a format for standard output."""
     from halfmax.cli.streams import FORMATS
 
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
 def complete_unknown(incomplete: str) -> list[str]:
-    """What can happen to labels without a threshold."""
+    """Complete the treatment of labels without a threshold."""
     from halfmax.tables.apply import UNKNOWN
 
     return [name for name in UNKNOWN if name.startswith(incomplete)]
 
 
-def refuse_given(context: typer.Context, names: Container[str], why: str) -> None:
-    """Refuse options that mean nothing here, if they were given."""
+def refuse_options(context: typer.Context, names: Container[str], why: str) -> None:
+    """Refuse options on the command line that have no meaning here."""
     for option in context.command.params:
-        if option.name in names and was_given(context, option.name):
+        if option.name in names and is_set(context, option.name):
             raise ValueError(f"{'/'.join([option.opts[0], *option.secondary_opts])} {why}")
 
 
-def was_given(context: typer.Context, name: str) -> bool:
-    """Whether an option stands on the command line."""
+def is_set(context: typer.Context, name: str) -> bool:
+    """Whether an option is on the command line."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
@@ -77,40 +77,44 @@ Sources = Annotated[
     typer.Argument(
         metavar="FILES",
         help="Files, folders or globs of Parquet, Arrow or CSV, with a row for each instance and "
-        "label; - is standard input: Parquet, Arrow, or CSV, as it is or packed by gzip, bzip2 or "
-        "zstd.",
+        "label; - is standard input: Parquet, Arrow, or CSV, plain or compressed by gzip, bzip2 "
+        "or zstd.",
         show_default=False,
     ),
 ]
-Label = Annotated[str, _column("--label", "Which label a row is about.")]
-Score = Annotated[str, _column("--score", "Higher means more likely.")]
-Truth = Annotated[str, _column("--truth", "0/1 or bool.")]
-Weight = Annotated[str | None, _column("--weight", "A weight for each row.")]
+Label = Annotated[str, _column("--label", "The label of the row.")]
+Score = Annotated[str, _column("--score", "The score; higher means more likely.")]
+Truth = Annotated[str, _column("--truth", "The truth, 0/1 or bool.")]
+Weight = Annotated[str | None, _column("--weight", "The weight of the row.")]
 Instance = Annotated[
     str | None,
-    _column("--instance", "The instance's id; 'instance' is used if it is there.", "--id"),
+    _column("--instance", "The id of the instance; by default 'instance', if it exists.", "--id"),
 ]
 Probability = Annotated[
     str | None,
-    _column("--probability", "Calibrated; 'probability', or 'score' if not there.", "--score"),
+    _column(
+        "--probability",
+        "The calibrated probability; by default 'probability' or 'score'.",
+        "--score",
+    ),
 ]
-Prediction = Annotated[str, _column("--prediction", "What the new column of 0/1 is called.")]
+Prediction = Annotated[str, _column("--prediction", "The name of the new column of 0/1.")]
 Binary = Annotated[
-    bool, flag("--binary", "One classifier: there is no column of labels.", _COLUMNS)
+    bool, flag("--binary", "One classifier: the table has no column of labels.", _COLUMNS)
 ]
 TruthFile = Annotated[
     str | None,
     typer.Option(
         "--truth-file",
-        help="For wide files, a column for each label and a row for each instance: the truth of "
-        "FILES, in columns of the same names. Rows are matched by --id, or by place.",
+        help="For wide files, which have a column for each label and a row for each instance: the "
+        "truth of FILES, in columns of the same names. Rows are matched by --id, or by position.",
         metavar="FILE",
         rich_help_panel=_COLUMNS,
     ),
 ]
 Wide = Annotated[
     bool,
-    flag("--wide", "A column for each label, a row for each instance.", _COLUMNS),
+    flag("--wide", "FILES has a column for each label and a row for each instance.", _COLUMNS),
 ]
 Metric = Annotated[
     str,
@@ -140,25 +144,29 @@ Guard = Annotated[
     ),
 ]
 Shared = Annotated[bool, flag("--shared", "One threshold for all labels.", _GOAL)]
-MinPrecision = Annotated[float | None, _share("--min-precision", "A floor, from 0 to 1.")]
-MinRecall = Annotated[float | None, _share("--min-recall", "A floor, from 0 to 1.")]
-ZeroDivision = Annotated[
-    float, _share("--zero-division", "What 0/0 counts as; nan leaves it out of averages.")
+MinPrecision = Annotated[
+    float | None, _share("--min-precision", "The lowest precision allowed, from 0 to 1.")
 ]
-MinK = Annotated[int, _whole("--min-k", "Predict at least so many of each batch.")]
-MaxK = Annotated[int | None, _whole("--max-k", "Predict at most so many of each batch.")]
-Resamples = Annotated[int, _whole("--resamples", "How often the rows are drawn again.")]
-Level = Annotated[float, _share("--level", "The share of intervals that hold the truth.")]
+MinRecall = Annotated[
+    float | None, _share("--min-recall", "The lowest recall allowed, from 0 to 1.")
+]
+ZeroDivision = Annotated[
+    float, _share("--zero-division", "The value of 0/0; nan leaves it out of averages.")
+]
+MinK = Annotated[int, _whole("--min-k", "Predict at least this many items in each batch.")]
+MaxK = Annotated[int | None, _whole("--max-k", "Predict at most this many items in each batch.")]
+Resamples = Annotated[int, _whole("--resamples", "Number of bootstrap resamples.")]
+Level = Annotated[float, _share("--level", "The coverage of intervals, such as 0.95.")]
 Seed = Annotated[int, _whole("--seed", "The same seed gives the same answer.")]
 Instances = Annotated[
     int | None,
-    _whole("--n-instances", "How many instances there are, if not all have rows.", _COLUMNS),
+    _whole("--n-instances", "Number of instances, if some have no rows.", _COLUMNS),
 ]
 Duplicates = Annotated[
     bool | None,
     typer.Option(
         "--check-duplicates/--trust-rows",
-        help="Refuse an instance with two rows for a label, or trust that there is none.",
+        help="Refuse two rows of the same instance and label, or trust that there are none.",
         metavar="",
         rich_help_panel=_COLUMNS,
     ),
@@ -183,26 +191,28 @@ ThresholdsOut = Annotated[
     ),
 ]
 ThresholdsFile = Annotated[
-    str, typer.Argument(metavar="THRESHOLDS", help="What tune wrote; - is standard input.")
+    str, typer.Argument(metavar="THRESHOLDS", help="The file that tune wrote; - is standard input.")
 ]
 Report = Annotated[
     str | None,
     typer.Option(
         "--report",
-        help="A page to write, .html: what was found, to look at and to play with.",
+        help="Write an interactive report, .html.",
         metavar="FILE",
         rich_help_panel=_OUTPUT,
     ),
 ]
 Title = Annotated[
     str | None,
-    typer.Option("--title", help="Of the page.", metavar="TEXT", rich_help_panel=_OUTPUT),
+    typer.Option(
+        "--title", help="The title of the report.", metavar="TEXT", rich_help_panel=_OUTPUT
+    ),
 ]
 QuickReport = Annotated[
     bool,
     flag(
         "--quick-report",
-        "Leave out of the page what new data will show, which takes longest.",
+        "Leave out of the report what new data will show, which takes longest.",
         _OUTPUT,
     ),
 ]
@@ -210,13 +220,15 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="Of standard output: csv (if not given) or arrow.",
+        help="Of standard output: csv (the default) or arrow.",
         metavar="NAME",
         autocompletion=complete_format,
         rich_help_panel=_OUTPUT,
     ),
 ]
-Force = Annotated[bool, flag("--force", "Overwrite other files than the input.", _OUTPUT)]
-Quiet = Annotated[bool, flag("--quiet", "No progress; no summary beside a file.", _OUTPUT)]
-Json = Annotated[bool, flag("--json", "One JSON document instead of the summary.", _OUTPUT)]
-Debug = Annotated[bool, flag("--debug", "Show where an error comes from.", _OUTPUT)]
+Force = Annotated[bool, flag("--force", "Overwrite existing files, but never the input.", _OUTPUT)]
+Quiet = Annotated[
+    bool, flag("--quiet", "Show no progress, and no summary if a file is written.", _OUTPUT)
+]
+Json = Annotated[bool, flag("--json", "Print one JSON document instead of the summary.", _OUTPUT)]
+Debug = Annotated[bool, flag("--debug", "Show the traceback of an error.", _OUTPUT)]

@@ -1,4 +1,4 @@
-"""What a command says in the end: a summary for people, or a document for machines."""
+"""The last output of a command: a summary for people, or a JSON document for programs."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ _WRITING = ("tune", "apply", "decide", "report", "mesh fit", "mesh tag", "mesh g
 
 
 def refuse_two_outputs(out: str | None, as_json: bool) -> None:
-    """Standard output holds one thing only."""
+    """Refuse two outputs on standard output."""
     if out == STANDARD and as_json:
         raise ValueError("--json and --out - both write to standard output: choose one")
 
@@ -25,7 +25,7 @@ def report(
     out: str | None = None,
     others: Sequence[str] = (),
 ) -> None:
-    """Say what a command found; quietly, a file that was written speaks for itself."""
+    """Print what a command found; with --quiet, nothing if a file was written."""
     if as_json:
         from halfmax.cli.documents import DOCUMENTS
 

@@ -1,4 +1,4 @@
-"""No command writes over what it reads, whatever ``--force`` says."""
+"""Refuse outputs that are inputs: no command overwrites what it reads, even with ``--force``."""
 
 import os
 import stat
@@ -32,7 +32,7 @@ def _refuse(option: str, out: str, source: str, reader: ModuleType) -> None:
 
     files: list[str | Path] = [source]
     if source != STANDARD:
-        with suppress(OSError, ValueError):  # what cannot be read is refused when it is read
+        with suppress(OSError, ValueError):  # unreadable files are refused when they are read
             files = reader.find_files([source])
     if STANDARD in (out, source):
         _refuse_streams(option, out, files)
@@ -43,7 +43,7 @@ def _refuse(option: str, out: str, source: str, reader: ModuleType) -> None:
 
 
 def _refuse_streams(option: str, out: str, files: Sequence[str | Path]) -> None:
-    """The same where standard input or output may come from a file, or go to one."""
+    """Refuse a standard output that is redirected to an input, or an output that stdin reads."""
     written = _regular_file(out, sys.stdout)
     for file in files if written is not None else ():
         read = _regular_file(file, sys.stdin)
@@ -56,7 +56,7 @@ def _refuse_streams(option: str, out: str, files: Sequence[str | Path]) -> None:
 
 
 def _regular_file(path: str | Path, stream: Any) -> os.stat_result | None:
-    """What the system knows of a file, if it is there and is no pipe or terminal."""
+    """Return the status of a file or stream, if it is a regular file."""
     with suppress(OSError, ValueError, AttributeError):  # a stream may be closed, or None
         status = os.fstat(stream.fileno()) if path == STANDARD else os.stat(path)
         return status if stat.S_ISREG(status.st_mode) else None

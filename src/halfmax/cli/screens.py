@@ -1,4 +1,4 @@
-"""Summaries that fit into a terminal."""
+"""Summaries of results that fit into a terminal."""
 
 from collections.abc import Callable
 from textwrap import wrap
@@ -10,9 +10,11 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from halfmax._core.errors import respelled
 from halfmax._core.result import Table
 from halfmax.cli import documents
-from halfmax.cli.run import on_one_line, respelled
+from halfmax.cli.run import on_one_line
+from halfmax.cli.spelling import in_shell
 from halfmax.honesty.diagnosis import FINDINGS
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ Parts = list[str | Grid]
 
 
 def show(parts: Parts, sink: TextIO, fewest_columns: int = _FEWEST_COLUMNS) -> None:
-    """Print lines and tables; names are text, whatever they look like."""
+    """Print lines and tables; names are printed literally, without markup."""
     console = Console(file=sink, highlight=False)
     console.width = max(console.width, fewest_columns)
     with console.capture() as captured:
@@ -46,9 +48,9 @@ def show(parts: Parts, sink: TextIO, fewest_columns: int = _FEWEST_COLUMNS) -> N
     sink.flush()
 
 
-def tuned(made: Any) -> Parts:
-    """What was reached, who is never predicted, and the most frequent labels."""
-    found: Thresholds = made.thresholds
+def tuned(outcome: Any) -> Parts:
+    """Show the score, the labels that are never predicted, and the most frequent labels."""
+    found: Thresholds = outcome.thresholds
     parts: Parts = [f"Tuned {_whose(found)}: {_goal(found)} = {found.score:.4f} on these rows"]
     never = found.thresholds == np.inf
     if never.any():
@@ -59,7 +61,7 @@ def tuned(made: Any) -> Parts:
 
 
 def assessed(found: "Assessment") -> Parts:
-    """What to expect, and the labels that lose most of their score."""
+    """Show the expected score, and the labels that lose most of their score."""
     low, high = found.score_interval
     lost = found.label_scores - found.label_expected_scores
     return [
@@ -71,13 +73,13 @@ def assessed(found: "Assessment") -> Parts:
 
 
 def diagnosed(found: "Diagnosis") -> Parts:
-    """How often each finding is made, and the most harmful labels."""
+    """Show the number of labels with each finding, and the most harmful labels."""
     sick = sum(1 for names in found.findings if names)
     counts = Grid(box=None, pad_edge=False, show_header=False)
     counts.add_column(justify="right")
     for name, count in found.counts.items():
         if count:
-            counts.add_row(f"{count:,}", Text(f"{name}: {respelled(FINDINGS[name])}"))
+            counts.add_row(f"{count:,}", Text(f"{name}: {respelled(FINDINGS[name], in_shell)}"))
     parts: Parts = [f"Findings for {sick:,} of {_labels(len(found.labels))}, {found.n_rows:,} rows"]
     if not found.probabilities:
         parts.append("Scores are not probabilities (0 to 1), so calibration is not judged.")
@@ -88,28 +90,28 @@ def diagnosed(found: "Diagnosis") -> Parts:
     return [*parts, *_head(table, "Most harmful", np.arange(table.n_rows), len(found.labels))]
 
 
-def applied(made: Any) -> Parts:
-    """How many were predicted, and of how many rows; all are written unless it says otherwise."""
-    written = "" if made.rows == made.rows_read else f"; {made.rows:,} written"
-    return [f"{made.predicted:,} predicted in {_count(made.rows_read, 'row')}{written}"]
+def applied(outcome: Any) -> Parts:
+    """Show the number of predictions and rows, and of rows written if they are fewer."""
+    written = "" if outcome.rows == outcome.rows_read else f"; {outcome.rows:,} written"
+    return [f"{outcome.predicted:,} predicted in {_count(outcome.rows_read, 'row')}{written}"]
 
 
-def decided(made: Any) -> Parts:
-    """What is expected, and how many were predicted."""
-    found: Decision = made.decision
-    return [f"Expected {_goal(found)} = {found.expected_score:.4f}", *applied(made)]
+def decided(outcome: Any) -> Parts:
+    """Show the expected score and the number of predictions."""
+    found: Decision = outcome.decision
+    return [f"Expected {_goal(found)} = {found.expected_score:.4f}", *applied(outcome)]
 
 
-def reported(made: Any) -> Parts:
-    """Whose thresholds a page is about, on how many rows, and what they reach there."""
-    found: Thresholds = made.thresholds
-    reached = f"{_goal(found)} = {made.score:.4f}"
-    return [f"Report on {_whose(found)} in {_count(made.rows, 'row')}: {reached}"]
+def reported(outcome: Any) -> Parts:
+    """Show what a report is about, the number of rows, and the score on them."""
+    found: Thresholds = outcome.thresholds
+    reached = f"{_goal(found)} = {outcome.score:.4f}"
+    return [f"Report on {_whose(found)} in {_count(outcome.rows, 'row')}: {reached}"]
 
 
-def fitted(made: Any) -> Parts:
-    """What became of the records, and what was learned from them."""
-    found = documents.fitted(made)
+def fitted(outcome: Any) -> Parts:
+    """Show the number of records, and what the tagger learned from them."""
+    found = documents.fitted(outcome)
     penalty = f"Penalty {found['median_penalty']:.3g} for all terms"
     if found["penalty"] == "per-label":
         largest = _count(found["with_largest_penalty"], "term")
@@ -127,14 +129,14 @@ def fitted(made: Any) -> Parts:
     ]
 
 
-def tagged(made: Any) -> Parts:
-    """How many terms were predicted."""
-    terms, records = _count(made.terms, "term"), _count(made.records, "record")
-    return [f"{terms} predicted for {records}; without any: {made.without:,}"]
+def tagged(outcome: Any) -> Parts:
+    """Show the number of predicted terms."""
+    terms, records = _count(outcome.terms, "term"), _count(outcome.records, "record")
+    return [f"{terms} predicted for {records}; without any: {outcome.without:,}"]
 
 
 def evaluated(evaluation: "Evaluation") -> Parts:
-    """What each rule reached, and what the columns mean."""
+    """Show the scores of each rule, and explain the columns."""
     from halfmax.mesh.rules.judge import RARE
 
     found = documents.evaluated(evaluation)
@@ -155,20 +157,20 @@ def evaluated(evaluation: "Evaluation") -> Parts:
         f"{found['occurring_terms']:,} that these records have; per record: the mean over records; "
         "terms: predicted for a record",
         "floods: terms predicted for more than a third of the records, though fewer than 1 in "
-        f"{1 / RARE:,.0f} of those that the tagger learned from have them",
+        f"{1 / RARE:,.0f} of the records that the tagger learned from have them",
     ]
 
 
-def generated(made: Any) -> Parts:
-    """How many records were made up, and of what."""
-    recipe = made.recipe
+def generated(outcome: Any) -> Parts:
+    """Show the number of generated records, terms and words."""
+    recipe = outcome.recipe
     of = f"{_count(recipe.n_labels, 'term')} and {_count(recipe.n_words, 'word')}"
-    others = f", and {recipe.n_test:,} of the same to evaluate on" if recipe.n_test else ""
-    return [f"Made up {_count(recipe.n_train, 'record')} of {of}{others}"]
+    others = f", and {recipe.n_test:,} more to evaluate on" if recipe.n_test else ""
+    return [f"Generated {_count(recipe.n_train, 'record')} of {of}{others}"]
 
 
 def studied(study: "Study") -> Parts:
-    """The terms that the macro rule predicts most often, and what all rules reach."""
+    """Show the terms that the macro rule predicts most often, and the scores of all rules."""
     from halfmax.mesh.rules.judge import RARE
     from halfmax.paper.mesh.sheets import sheets
 
@@ -218,7 +220,7 @@ def _count(number: int, what: str) -> str:
 
 
 def _head(table: Table, which: str, order: npt.NDArray[Any], size: int | None = None) -> Parts:
-    """The first labels in an order, as a table under a line that says which they are."""
+    """Show the first labels in an order as a table, with a title if some are left out."""
     size = table.n_rows if size is None else size
     first = np.argsort(order, kind="stable")[:_SHOWN].tolist()
     some = Table({name: [column[i] for i in first] for name, column in table.items()})
@@ -241,7 +243,7 @@ def _grid(table: Table) -> Grid:
 
 
 def _sheet_grid(sheet: "Sheet") -> Grid:
-    """A table in which words are cut where the screen is narrow, and numbers are not."""
+    """Build a table that truncates words on a narrow screen, but never numbers."""
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     for place, name in enumerate(sheet.columns):
         if place < sheet.words:

@@ -1,4 +1,4 @@
-"""Standard input and output, which the library knows as files."""
+"""Standard input and output, passed to the library as files."""
 
 import os
 import shutil
@@ -11,8 +11,8 @@ from pathlib import Path
 from halfmax.cli.run import Run
 
 STANDARD = "-"
-FORMATS = {"csv": ".csv", "arrow": ".arrows"}  # of standard output, and the file it is made in
-# How formats begin; what begins otherwise is CSV.
+FORMATS = {"csv": ".csv", "arrow": ".arrows"}  # of standard output -> the ending of its draft
+# The first bytes of each format; everything else is CSV.
 _BEGINNINGS = {
     b"\xff\xff\xff\xff": ".arrows",
     b"ARROW1": ".arrow",
@@ -26,7 +26,7 @@ _BYTES_AT_ONCE = 1 << 20
 
 @contextmanager
 def incoming(paths: Sequence[str], run: Run) -> Iterator[list[str]]:
-    """The paths, with standard input kept in a file for as long as it is needed."""
+    """Yield the paths, with standard input copied to a temporary file."""
     if STANDARD not in paths:
         yield list(paths)
         return
@@ -54,29 +54,29 @@ def _keep_standard_input(folder: str) -> str:
 
 
 def check_table_out(out: str, form: str | None, force: bool) -> str:
-    """Refuse what cannot be written before the long work; gives the ending of the file's name."""
+    """Refuse an output that cannot be written; return the ending of its name."""
     if out != STANDARD:
         from halfmax.tables.writing import check_output
 
         if form is not None:
-            raise ValueError("--format is for --out -; of a file its name tells the format")
+            raise ValueError("--format is for --out -; the name of a file determines its format")
         check_output(out, force)
         return "".join(Path(out).suffixes[-2:])
     if form not in (None, *FORMATS):
         raise ValueError(f"--format must be csv or arrow; got {form!r}")
     if form == "arrow" and sys.stdout.isatty():
-        raise ValueError("--format arrow writes bytes that no terminal shows: use a pipe")
+        raise ValueError("--format arrow writes bytes that a terminal cannot show: use a pipe")
     return FORMATS[form or "csv"]
 
 
 def refuse_one_file(first: str, out: str, second: str, other: str) -> None:
-    """Two options must not name the same file."""
+    """Refuse two options that name the same file."""
     if Path(out).resolve() == Path(other).resolve():
         raise ValueError(f"{first} and {second} must be two files; got {out} for both")
 
 
 def ending_of(out: str, endings: Sequence[str]) -> str:
-    """Which of the endings, that each stand for a format, a file's name has."""
+    """Return the ending of a file's name, which must be one of `endings`."""
     found = [ending for ending in endings if out.lower().endswith(ending)]
     if not found:
         from halfmax._core.text import spell_out
@@ -88,7 +88,7 @@ def ending_of(out: str, endings: Sequence[str]) -> str:
 
 @contextmanager
 def outgoing(out: str, ending: str, force: bool, run: Run) -> Iterator[str]:
-    """A name to write by: its file is piped, or takes its place, when whole and still wanted."""
+    """Yield a name to write to; the file is piped or moved to `out` when it is complete."""
     folder = tempfile.gettempdir() if out == STANDARD else os.path.dirname(out)
     with _piped() if out == STANDARD else _beside(out, force) as draft:
         from halfmax._core.files import stand_in

@@ -1,4 +1,4 @@
-"""Wide files: a column for each label, a row for each instance."""
+"""Wide files, with a column for each label and a row for each instance."""
 
 import re
 from dataclasses import replace
@@ -14,16 +14,16 @@ from halfmax.tables.writing import table_file
 from halfmax.tuning.thresholds import Thresholds
 
 INSTANCE = "instance"
-_OF_PANDAS = re.compile(r"__index_level_\d+__")  # row numbers that it writes beside the columns
+_OF_PANDAS = re.compile(r"__index_level_\d+__")  # row numbers, which pandas writes as a column
 
 
 class Wide(NamedTuple):
-    """Numbers of each label, the ids of the rows if there are any, and weights if asked for."""
+    """A wide file: a column for each label, and ids and weights of the rows, if any."""
 
     path: str
     labels: pa.Table
     instances: pa.ChunkedArray | None
-    instance: str | None  # what the column of ids is called
+    instance: str | None  # the name of the column of ids
     weights: Any = None
 
     @property
@@ -31,14 +31,14 @@ class Wide(NamedTuple):
         return int(self.labels.num_rows)
 
     def with_ids(self, predictions: pa.Table) -> pa.Table:
-        """Predictions of these rows, with their ids in front."""
+        """Put the ids of the rows in front of their predictions."""
         if self.instance is None:
             return predictions
         return predictions.add_column(0, self.instance, self.instances)
 
 
 def read_wide(path: str, instance: str | None, weight: str | None = None) -> Wide:
-    """A wide file; the column of ids, 'instance' if it is not named, is no label."""
+    """Read a wide file; the column of ids, by default 'instance', is not a label."""
     table = _read(path, instance or INSTANCE)
     table = table.drop_columns([name for name in table.column_names if _OF_PANDAS.fullmatch(name)])
     names = table.column_names
@@ -56,7 +56,7 @@ def read_wide(path: str, instance: str | None, weight: str | None = None) -> Wid
 
 
 def columns_of(path: str) -> list[str]:
-    """The names of a file's columns."""
+    """Return the names of a file's columns."""
     return list(open_files([path], Columns(label=None, score=None))[0].schema.names)
 
 
@@ -65,7 +65,7 @@ def _read(path: str, instance: str) -> pa.Table:
     if len(files) > 1:
         raise ValueError(f"a wide table must be one file; {path} holds {len(files):,}")
     file = files[0]
-    if format_of(file.path) == CSV:  # here types are known by all rows, not by the first of them
+    if format_of(file.path) == CSV:  # infers types from all rows, not from the first ones
         return _read_csv(file.path, instance)
     batches = [batch for part in file.parts for batch in part.read(None)]
     return pa.Table.from_batches(batches, file.schema)
@@ -95,20 +95,20 @@ def _check_numbers(labels: pa.Table, path: str) -> None:
         if not (number or pa.types.is_boolean(kind)):
             raise TypeError(
                 f"column {field.name!r} of {path} must hold numbers, it holds {kind}; if it "
-                f"tells rows apart, --id {field.name!r}"
+                f"identifies rows, pass --id {field.name!r}"
             )
 
 
 def in_order_of(scores: Wide, truth: Wide) -> Wide:
-    """The truth with its rows in the order of the scores, by their ids if they have them."""
+    """Return the truth with its rows in the order of the scores, matched by id if there are ids."""
     if scores.instances is None and truth.instances is None:
         _check_size(scores, truth)
         return truth
     _check_both_have_ids(scores, truth)
-    wanted, given = _ids(scores), _ids(truth)
-    where = pc.index_in(wanted, value_set=given)
-    _check_all_there(wanted, where, truth, scores)
-    _check_all_there(given, pc.index_in(given, value_set=wanted), scores, truth)
+    score_ids, truth_ids = _ids(scores), _ids(truth)
+    where = pc.index_in(score_ids, value_set=truth_ids)
+    _check_all_there(score_ids, where, truth, scores)
+    _check_all_there(truth_ids, pc.index_in(truth_ids, value_set=score_ids), scores, truth)
     weights = None if truth.weights is None else truth.weights[where.to_numpy()]
     return truth._replace(labels=truth.labels.take(where), weights=weights)
 
@@ -116,8 +116,8 @@ def in_order_of(scores: Wide, truth: Wide) -> Wide:
 def _check_size(scores: Wide, truth: Wide) -> None:
     if scores.rows != truth.rows:
         raise ValueError(
-            f"rows are matched by place, so both files must have as many: {scores.path} has "
-            f"{scores.rows:,} and {truth.path} {truth.rows:,}; --id names a column to match by"
+            f"rows are matched by position, so both files must have the same number: {scores.path} "
+            f"has {scores.rows:,} and {truth.path} {truth.rows:,}; --id names a column to match by"
         )
 
 
@@ -126,12 +126,12 @@ def _check_both_have_ids(scores: Wide, truth: Wide) -> None:
         if file.instances is None:
             raise ValueError(
                 f"{other.path} has ids in column {other.instance!r}, and {file.path} has none: "
-                "give them in both files, or remove them from both to match rows by place"
+                "give them in both files, or remove them from both to match rows by position"
             )
 
 
 def _ids(file: Wide) -> pa.Array:
-    """The ids as text, none twice."""
+    """Return the ids as text; refuse duplicates."""
     ids = pc.cast(file.instances, pa.string()).combine_chunks()
     if ids.null_count:
         raise ValueError(f"column {file.instance!r} of {file.path} must not have nulls")
@@ -140,7 +140,7 @@ def _ids(file: Wide) -> pa.Array:
     if len(twice):
         raise ValueError(
             f"column {file.instance!r} of {file.path} must not repeat; "
-            f"{spell_out(twice.to_pylist())} came more than once"
+            f"{spell_out(twice.to_pylist())} appears more than once"
         )
     return ids
 
@@ -155,13 +155,13 @@ def _check_all_there(ids: pa.Array, where: pa.Array, here: Wide, other: Wide) ->
 
 
 def named_as_columns(tuned: Thresholds) -> Thresholds:
-    """Thresholds whose labels are text, as the names of columns are; they may be numbers."""
+    """Return the thresholds with labels as text, like the names of columns."""
     labels = tuned.labels
     return tuned if labels is None else replace(tuned, labels=tuple(map(str, labels)))
 
 
 def write_wide(table: pa.Table, path: str) -> None:
-    """Write a table in the format that the name tells."""
+    """Write a table in the format that the ending of its name determines."""
     with table_file(path, table.schema, overwrite=False) as writer:
         for batch in table.to_batches():
             writer.write_batch(batch)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfmax._core import checks
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.jit import kernel, summing_kernel
 from halfmax._core.matrix import open_probabilities
 from halfmax._core.progress import Progress, ProgressLike
@@ -353,8 +354,9 @@ def find_ratio(metric: str | Metric) -> Ratio:
         for kind, known in _KINDS.items():
             if found.parts == known.parts:
                 return Ratio(kind, 0.0 if kind == KIND_RECALL else 1.0, 1.0, 1.0, found.cut)
-    raise ValueError(
-        "metric must be one whose expectation is known in closed form: any 'f<beta>' or FBeta, "
+    raise ArgumentError(
+        f"{in_python('metric')} must be one whose expectation is known in closed form: any "
+        "'f<beta>' or FBeta, "
         f"{spell_out([known.name for known in _KINDS.values()], 'or')}; got {metric!r}"
     )
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from halfmax._core import checks, frames
 from halfmax._core.jit import kernel
-from halfmax._core.matrix import Matrix, as_given, open_probabilities, warn_of_two_classes
+from halfmax._core.matrix import Matrix, like_input, open_probabilities, warn_of_two_classes
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
@@ -130,7 +130,7 @@ def decide(
     warn_of_two_classes(matrix.values, "y_prob")
     limits = zero_division, min_k, max_k
     decision = decide_matrix(matrix, metric, average, *limits, progress=progress)
-    return replace(decision, predictions=as_given(decision.predictions, matrix, y_prob))
+    return replace(decision, predictions=like_input(decision.predictions, matrix, y_prob))
 
 
 def decide_matrix(

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from halfmax._core.errors import ArgumentError, in_python
+
 _MOST_ITEMS = 1 << 62
 
 
@@ -15,12 +17,16 @@ def check_limits(
     n_batches, n_items = shape
     fewest = _whole_numbers("min_k", min_k, n_batches)
     most = _whole_numbers("max_k", n_items if max_k is None else max_k, n_batches)
-    for name, limit in (("the number of items", np.full(n_batches, n_items)), ("max_k", most)):
+    for name, limit in (
+        ("the number of items", np.full(n_batches, n_items)),
+        (in_python("max_k"), most),
+    ):
         if (fewest > limit).any():
             batch = int(np.argmax(fewest > limit))
             where = "" if n_batches == 1 else f" in batch {batch}"
-            raise ValueError(
-                f"min_k must not be above {name}{where}; got {fewest[batch]} and {limit[batch]}"
+            raise ArgumentError(
+                f"{in_python('min_k')} must not be above {name}{where}; "
+                f"got {fewest[batch]} and {limit[batch]}"
             )
     return fewest, np.minimum(most, n_items)
 
@@ -32,13 +38,14 @@ def _whole_numbers(name: str, values: Any, n_batches: int) -> npt.NDArray[np.int
         array.dtype.kind == "f" and bool((np.floor(array) == array).all())
     )
     if not whole or not ((array >= 0) & (array <= _MOST_ITEMS)).all():
-        raise ValueError(
-            f"{name} must be a whole number of items, 0 or more, for all batches or one for each; "
+        raise ArgumentError(
+            f"{in_python(name)} must be a whole number of items, 0 or more, for all batches or one "
+            "for each; "
             f"got {values!r}"
         )
     if array.ndim and array.shape != (n_batches,):
-        raise ValueError(
-            f"{name} must be one number, or one for each of the {n_batches} batches; "
+        raise ArgumentError(
+            f"{in_python(name)} must be one number, or one for each of the {n_batches} batches; "
             f"got shape {array.shape}"
         )
     return np.full(n_batches, array, np.int64)

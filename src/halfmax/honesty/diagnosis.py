@@ -9,19 +9,22 @@ from typing import Any
 
 import numpy as np
 
+from halfmax._core.errors import respelled, setting
 from halfmax._core.labels import Labels
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array
 
-# Each finding: what it means, and what to do. Sentences of one label are made in `Diagnosis`.
+# Each finding: what it means, and what to do, marked as in messages (`_core.errors.respelled`).
+# Sentences of one label are made in `Diagnosis`.
 FINDINGS = {
     "uninformative": "not shown to do better than predicting everyone; improve or drop it, or "
-    "guard='never'",
+    f"{setting('guard', 'never')}",
     "flooding": "predicted for more than 5 % of rows and more than 10 times its base rate; "
-    "guard='auto'",
-    "too few positives": "fewer rows than 1/b^2 at base rate b, so luck decides; guard='auto'",
+    f"{setting('guard', 'auto')}",
+    "too few positives": "fewer rows than 1/b^2 at base rate b, so luck decides; "
+    f"{setting('guard', 'auto')}",
     "unstable threshold": "one end of its interval predicts 3 times the rows of the other; "
-    "more data, or guard='auto'",
+    f"more data, or {setting('guard', 'auto')}",
     "miscalibrated": "calibrated probabilities would have another threshold; calibrate before you "
     "use decide",
 }
@@ -155,12 +158,14 @@ class Diagnosis(Result):
         return table
 
     def _summary(self) -> str:
-        found = [f"{count:>8,}  {name}: {FINDINGS[name]}" for name, count in self._found()]
+        found = [
+            f"{count:>8,}  {name}: {respelled(FINDINGS[name])}" for name, count in self._found()
+        ]
         return "\n".join([self._headline(), *found, *self._caveats()]) + "\n"
 
     def _summary_html(self) -> str:
         found = "".join(
-            f"<li>{count:,} <b>{name}</b>: {escape(FINDINGS[name])}</li>"
+            f"<li>{count:,} <b>{name}</b>: {escape(respelled(FINDINGS[name]))}</li>"
             for name, count in self._found()
         )
         rest = "".join(f"<p>{escape(line)}</p>" for line in self._caveats())

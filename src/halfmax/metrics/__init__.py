@@ -1,1 +1,1 @@
-"""What is wanted: metrics of the counts, the half-max theorem, the goal of a tuning."""
+"""What is maximised: metrics of the counts, the half-max theorem, the goal of a tuning."""

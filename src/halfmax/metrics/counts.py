@@ -1,4 +1,4 @@
-"""The counts that a threshold gives: of one classifier, of each label, or pooled over labels."""
+"""Counts at a threshold: of one classifier, of each label, or pooled over labels."""
 
 from typing import NamedTuple
 
@@ -8,14 +8,14 @@ import numpy.typing as npt
 from halfmax._core.types import Array
 from halfmax.metrics.flooding import floods
 
-SUM_ROUNDING = 1e-12  # of a sum of weights; less than this share of it is no row
+SUM_ROUNDING = 1e-12  # share of a sum of weights; a smaller difference is rounding, not a row
 
 
 class Counts(NamedTuple):
-    """What thresholds count: arrays with a number for each label, or numbers of all labels.
+    """Counts at thresholds: arrays with a number for each label, or pooled numbers.
 
-    The first two change with the threshold, the last two do not. Rows with weights are counted by
-    their weights.
+    The first two change with the threshold, the last two do not. Weighted rows count by their
+    weights.
     """
 
     true_positives: Array
@@ -24,25 +24,25 @@ class Counts(NamedTuple):
     total: Array
 
     def pooled(self) -> "Counts":
-        """The sums over all labels."""
+        """Return the sums over all labels."""
         return Counts(*(part.sum() for part in self))
 
     def confusion(self) -> tuple[Array, Array, Array, Array]:
-        """tp, fp, fn, tn."""
+        """Return tp, fp, fn, tn."""
         return confusion(*self)
 
     def floods(self) -> Array:
-        """True where a label is predicted for far too many rows; see `flooding`."""
+        """Return True where a label is predicted for far too many rows; see `flooding`."""
         return floods(self.predicted, self.positives, self.total)
 
 
 def confusion(
     tp: npt.ArrayLike, predicted: npt.ArrayLike, positives: npt.ArrayLike, total: npt.ArrayLike
 ) -> tuple[Array, Array, Array, Array]:
-    """tp, fp, fn, tn from what was hit, predicted, positive and there.
+    """Return tp, fp, fn, tn from the counts of hits, predictions, positives and rows.
 
-    Sums of weights miss each other by rounding errors. A difference that small is no row: it must
-    not hide that a ratio is 0/0.
+    Sums of weights differ by rounding errors. A difference that small counts as 0: otherwise it
+    would hide that a ratio is 0/0.
     """
     hit, reached, true, every = (
         np.asarray(part, np.float64) for part in (tp, predicted, positives, total)
@@ -54,5 +54,5 @@ def confusion(
 
 
 def beyond_rounding(difference: Array, whole: Array) -> Array:
-    """The difference, or 0 where it is negative or a rounding error of the whole."""
+    """Return the difference, or 0 where it is negative or a rounding error of the whole."""
     return np.where(difference > SUM_ROUNDING * whole, difference, 0.0)

@@ -9,10 +9,10 @@ _SURE, _DOUBT = 3.0, 2.0  # standard deviations
 
 
 def floods(predicted: Array, positives: Array, total: Array | float) -> Array:
-    """True where a label is predicted for more than 5 % of rows and 10 times its base rate.
+    """Return True where a label is predicted for more than 5 % of rows and 10 times its base rate.
 
-    All three are counts of the same rows, those tuned on or new ones: a label may flood one set and
-    not the other, so whoever shows the number says of which rows it is.
+    All three are counts of the same rows, either those tuned on or new ones. A label may flood one
+    set and not the other, so a number of floods must say which rows it is about.
     """
     flooding: Array = (predicted > FLOOD_SHARE * np.asarray(total)) & (
         predicted > FLOOD_TIMES * positives
@@ -21,10 +21,10 @@ def floods(predicted: Array, positives: Array, total: Array | float) -> Array:
 
 
 def most_predicted(positives: Array, total: float, doubtful: Array | bool = False) -> Array:
-    """How many rows a label may be predicted for, so that it will not flood as many new rows.
+    """Return how many rows a label may be predicted for without flooding as many new rows.
 
-    Both the data given and new rows vary by chance: k predicted now may be k + 3 sqrt(2 k) then.
-    Positives may be here by luck: one standard deviation of them is not counted on, and two of a
+    Both these rows and new rows vary by chance: k predicted now may be k + 3 sqrt(2 k) then. The
+    number of positives may be luck, so one standard deviation is subtracted from it, and two for a
     `doubtful` label, which has not been shown to be informative.
     """
     less = np.where(doubtful, _DOUBT, 1.0) * np.sqrt(positives)

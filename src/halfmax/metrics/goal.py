@@ -1,7 +1,7 @@
-"""The question that is asked: what to maximise, how to average it, and what restricts the choice.
+"""The goal of a tuning: what to maximise, how to average it, and what restricts the choice.
 
-Every option of `tune` and its relatives is checked here, and what has no meaning or could not be
-solved exactly is refused here, in one place.
+Every option of `tune` and its relatives is checked here. Combinations that have no meaning or
+cannot be solved exactly are refused here, in one place.
 """
 
 import re
@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfmax._core.checks import check_share, check_zero_division
+from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, setting
 from halfmax.metrics.average import check_average
 from halfmax.metrics.metric import Metric, find_metric
 from halfmax.metrics.objective import Objective
 
-_GUARDS = ("fbr", "smooth", "calibrated", "never", "auto")
+GUARDS = ("fbr", "smooth", "calibrated", "never", "auto")
 _FBR = re.compile(r"fbr:(\d*\.?\d+|\d+\.)", re.ASCII)
 
 
@@ -31,27 +32,28 @@ class Guard(NamedTuple):
 
 
 def check_guard(guard: Any) -> Guard | None:
-    """The guard of that name; ``"fbr:0.2"`` carries its parameter."""
+    """Return the guard of that name; ``"fbr:0.2"`` carries its parameter."""
     if guard is None:
         return None
     if isinstance(guard, str):
-        if guard in _GUARDS:
+        if guard in GUARDS:
             return Guard(guard)
         match = _FBR.fullmatch(guard)
         if match and 0.0 <= float(match[1]) <= 1.0:
             return Guard("fbr", float(match[1]))
-    raise ValueError(
-        "guard must be None, 'auto' (recommended), 'calibrated', 'smooth', 'never', 'fbr' or "
-        f"'fbr:<F from 0 to 1>' such as 'fbr:0.2'; got {guard!r:.60}"
+    raise ArgumentError(
+        f"{in_python('guard')} must be {in_python('None, ')}'auto' (recommended), 'calibrated', "
+        "'smooth', 'never', 'fbr' or 'fbr:<F from 0 to 1>' such as 'fbr:0.2'; "
+        f"got {guard!r:.60}"
     )
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is asked of a tuning.
+    """What a tuning maximises, and under which restrictions.
 
-    `ask` checks the options that say something by themselves; `settle` then refuses what has no
-    meaning for one classifier or for many labels.
+    `ask` checks each option by itself; `settle` then refuses combinations that have no meaning for
+    one classifier or for many labels.
     """
 
     objective: Objective  # metric, value of 0/0, floors
@@ -74,7 +76,9 @@ class Goal:
     ) -> "Goal":
         """Check the options of a public function."""
         if not isinstance(per_label, (bool, np.bool_)):
-            raise TypeError(f"per_label must be True or False; got {per_label!r}")
+            raise ArgumentTypeError(
+                f"{in_python('per_label')} must be True or False; got {per_label!r}"
+            )
         checked = check_guard(guard)
         objective = Objective(
             find_metric(metric),
@@ -85,7 +89,7 @@ class Goal:
         return cls(objective, average, bool(per_label), checked)
 
     def settle(self, one_classifier: bool) -> "Goal":
-        """The goal for one classifier or for many labels, or an error that says what to change."""
+        """Return the goal for one classifier or for many labels, or refuse it."""
         average = check_average(self.average, one_classifier)
         goal = replace(self, average=average, one_classifier=one_classifier)
         goal._refuse_what_no_search_can_find()
@@ -98,22 +102,22 @@ class Goal:
 
     @property
     def labels_apart(self) -> bool:
-        """Whether each label is tuned for itself, so that its own counts decide."""
+        """Whether each label is tuned by itself, so that only its own counts matter."""
         return self.one_classifier or (self.average == "macro" and self.per_label)
 
     @property
     def one_threshold(self) -> bool:
-        """Whether the answer is a single threshold."""
+        """Whether the result is a single threshold."""
         return self.one_classifier or not self.per_label
 
     @property
     def average_shown(self) -> str:
-        """The average as results name it: one classifier has nothing to average."""
+        """The average as results name it: 'binary' for one classifier."""
         return "binary" if self.one_classifier else self.average
 
     @property
     def for_labels_apart(self) -> "Goal":
-        """The same metric for each label by itself, without floors and guard."""
+        """The metric for each label by itself, without floors and guard."""
         return Goal(self.objective.without_floors, one_classifier=self.one_classifier)
 
     def _refuse_what_no_search_can_find(self) -> None:
@@ -122,41 +126,46 @@ class Goal:
         leaves_out = np.isnan(self.objective.zero_division)
         if self.labels_apart:
             if leaves_out and np.isnan(self.objective(0, 0, 1, 2)):
-                raise ValueError(
-                    "zero_division=nan leaves labels out of the mean, and with metric "
-                    f"{self.metric.name!r} a threshold decides which: labels cannot be tuned one "
-                    "at a time; use per_label=False or a number from 0 to 1"
+                raise ArgumentError(
+                    f"{in_python('zero_division=nan')} leaves labels out of the mean, and with "
+                    f"metric {self.metric.name!r} a threshold decides which: labels cannot be "
+                    f"tuned one at a time; use {setting('per_label', False)} or a number from 0 "
+                    "to 1"
                 )
             return
         if self.objective.floors:
-            raise ValueError(
-                "min_precision and min_recall are floors for each label (average='macro' with "
-                "per_label=True) or for pooled counts (average='micro'); they have no meaning for "
-                f"average={self.average!r} with per_label={self.per_label}"
+            raise ArgumentError(
+                f"{in_python('min_precision')} and {in_python('min_recall')} are floors for each "
+                f"label ({setting('average', 'macro')} with {setting('per_label', True)}) or for "
+                f"pooled counts ({setting('average', 'micro')}); they have no meaning for "
+                f"{setting('average', self.average)} with {setting('per_label', self.per_label)}"
             )
         if self.average == "samples" and self.per_label and leaves_out:
-            raise ValueError(
-                "zero_division=nan leaves rows out of the mean, so labels cannot be moved one at a "
-                "time; use per_label=False or a number from 0 to 1"
+            raise ArgumentError(
+                f"{in_python('zero_division=nan')} leaves rows out of the mean, so labels cannot "
+                f"be moved one at a time; use {setting('per_label', False)} or a number from 0 to "
+                "1"
             )
 
     def _refuse_what_no_guard_can_keep(self) -> None:
         if self.guard is None:
             return
         if self.objective.floors:
-            raise ValueError(
-                "min_precision and min_recall are kept on the data given, which a guard looks "
-                "past: use guard=None with them"
+            raise ArgumentError(
+                f"{in_python('min_precision')} and {in_python('min_recall')} are kept on the "
+                "data given, which a guard looks past: use "
+                f"{setting('guard', None)} with them"
             )
         if self.one_classifier:
             return
         if not self.per_label:
-            raise ValueError(
-                f"guard={self.guard.name!r} needs per_label=True: one threshold for all labels has "
-                "next to nothing to overfit; use guard=None with it"
+            raise ArgumentError(
+                f"{setting('guard', self.guard.name)} needs {setting('per_label', True)}: "
+                "one threshold for all labels has next to nothing to overfit; use "
+                f"{setting('guard', None)} with it"
             )
         if self.guard.name == "fbr" and self.average != "macro":
-            raise ValueError(
-                f"guard='fbr' is a rule for average='macro'; got average={self.average!r}: use "
-                "'auto'"
+            raise ArgumentError(
+                f"{setting('guard', 'fbr')} is a rule for {setting('average', 'macro')}; got "
+                f"{setting('average', self.average)}: use 'auto'"
             )

@@ -21,13 +21,13 @@ Coefficients = tuple[float, float, float, float]  # of tp, fp, fn and tn
 
 
 def cut_of(numerator: Coefficients, denominator: Coefficients) -> Coefficients:
-    """(a, b, c, d) of the threshold ``(a + b * score) / (c + d * score)`` of a ratio."""
+    """Return (a, b, c, d) of the threshold ``(a + b * score) / (c + d * score)`` of a ratio."""
     (tp, fp, fn, tn), (tp_, fp_, fn_, tn_) = numerator, denominator
     return tn - fp, fp_ - tn_, (tp - fn) - (fp - tn), (fp_ - tn_) - (tp_ - fn_)
 
 
 def threshold_at(cut: Coefficients, score: Array) -> Array:
-    """The threshold that calibrated probabilities have where this score is the best."""
+    """Return the best threshold of calibrated probabilities where `score` is the best score."""
     a, b, c, d = cut
     with np.errstate(divide="ignore", invalid="ignore"):
         threshold: Array = np.asarray((a + b * score) / (c + d * score))
@@ -35,7 +35,7 @@ def threshold_at(cut: Coefficients, score: Array) -> Array:
 
 
 def odds_at(cut: Coefficients, score: float) -> float:
-    """The likelihood ratio from which on items should be predicted where this score is reached."""
+    """Return the smallest likelihood ratio to predict where `score` is reached."""
     a, b, c, d = cut
     gain, cost = (c - a) + (d - b) * score, a + b * score
     if cost <= 0.0:

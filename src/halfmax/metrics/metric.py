@@ -1,4 +1,4 @@
-"""Metrics as functions of the four counts, and what the optimisers ask of them."""
+"""Metrics as functions of the four counts, and the properties that the optimisers use."""
 
 import math
 import re
@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, setting
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array, Floats
 from halfmax.metrics import half_max
@@ -19,7 +20,7 @@ CountFunction = Callable[[Array, Array, Array, Array], Array]
 
 _LARGEST_BETA = 1e100  # beta squared, times a count, must stay finite
 _NAMED_F = re.compile(r"f(\d+(?:\.\d+)?)", re.ASCII)
-_LARGEST_DIVISOR = 10**6  # of beta squared as a fraction: betas of up to three decimals have one
+_LARGEST_DIVISOR = 10**6  # of beta squared as a fraction; enough for betas of up to three decimals
 
 
 def _weighted(coefficients: Coefficients, *counts: Array) -> Array:
@@ -27,7 +28,7 @@ def _weighted(coefficients: Coefficients, *counts: Array) -> Array:
     for coefficient, count in zip(coefficients, counts, strict=True):
         if coefficient != 0.0:
             total += coefficient * count
-    if min(coefficients) < 0.0 < max(coefficients):  # what cancels leaves a rounding error
+    if min(coefficients) < 0.0 < max(coefficients):  # terms that cancel leave a rounding error
         tp, fp, fn, tn = map(abs, coefficients)
         size = _weighted((tp, fp, fn, tn), *counts)
         total = np.where(np.abs(total) > SUM_ROUNDING * size, total, 0.0)
@@ -40,34 +41,54 @@ def _coefficients(name: str, values: Coefficients) -> Coefficients:
     except (TypeError, ValueError):
         got = ()
     if len(got) != 4 or not all(math.isfinite(value) for value in got):
-        raise ValueError(f"{name} must be four finite weights, of tp, fp, fn, tn; got {values!r}")
+        raise ArgumentError(
+            f"{in_python(name)} must be four finite weights, of tp, fp, fn, tn; got {values!r}"
+        )
     return got
 
 
 class Metric:
-    """A number made of the counts: ``function(tp, fp, fn, tn)``, arrays in, an array out.
+    """A metric defined by a function of the counts: arrays in, an array out.
 
-    Where the function is 0/0 it returns NaN, and ``zero_division`` takes that place. The
-    optimisers serve every metric that never falls when a true positive is added and never rises
-    when a false positive is added; they check yours on a lattice of counts before they trust it.
+    Where the function is 0/0 it must return NaN, which ``zero_division`` replaces. The optimisers
+    accept every metric that never falls when a true positive is added and never rises when a false
+    positive is added; they check yours on a lattice of counts first.
 
+    Parameters
+    ----------
+    name : str
+        The name that results and messages show.
+    function : callable
+        ``function(tp, fp, fn, tn)``, which gets four float arrays of one shape and returns one of
+        that shape.
+
+    See Also
+    --------
+    LinearFractional : A ratio of weighted sums of the counts.
+    FBeta : The F-measure.
+    tune : Find the thresholds that maximise a metric.
+
+    Examples
+    --------
     >>> fowlkes_mallows = Metric("fowlkes-mallows", lambda tp, fp, fn, tn:
     ...                          tp / np.sqrt((tp + fp) * (tp + fn)))
     >>> float(fowlkes_mallows(tp=6, fp=3, fn=0, tn=1).round(4))
     0.8165
     """
 
-    #: True only where monotonicity is known by proof, so that no check is needed.
+    #: True only if monotonicity is proved, so that no check is needed.
     monotone = False
 
-    #: True where each hit adds the same to the metric and nothing else does: F-beta, Jaccard.
+    #: True if each hit adds the same amount to the metric and nothing else does: F-beta, Jaccard.
     is_share_of_hits: bool = False
 
     def __init__(self, name: str, function: CountFunction) -> None:
         if not isinstance(name, str) or not name:
-            raise TypeError(f"name must be a non-empty string; got {name!r}")
+            raise ArgumentTypeError(f"{in_python('name')} must be a non-empty string; got {name!r}")
         if not callable(function):
-            raise TypeError(f"function must be callable with tp, fp, fn, tn; got {function!r}")
+            raise ArgumentTypeError(
+                f"{in_python('function')} must be callable with tp, fp, fn, tn; got {function!r}"
+            )
         self.name = name
         self._function = function
 
@@ -79,23 +100,34 @@ class Metric:
         tn: npt.ArrayLike,
         zero_division: float = 0.0,
     ) -> Floats:
-        """The metric at each entry of the counts."""
+        """Compute the metric at each entry of the counts."""
         counts = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (tp, fp, fn, tn)))
         with np.errstate(divide="ignore", invalid="ignore"):
             try:
                 values = np.asarray(self._function(*counts), np.float64)
             except Exception as error:
-                error.add_note(f"in metric {self.name!r}, which is given arrays of tp, fp, fn, tn")
+                error.add_note(f"in metric {self.name!r}, which gets arrays of tp, fp, fn, tn")
                 raise
         if values.shape != counts[0].shape:
-            raise ValueError(
-                f"metric {self.name!r} must return one value for each count, shape "
+            raise ArgumentError(
+                f"{in_python('metric')} {self.name!r} must return one value for each count, shape "
                 f"{counts[0].shape}; it returned shape {values.shape}: use array arithmetic"
             )
         return np.where(np.isnan(values), zero_division, values)
 
     def plug_in(self, score: Array) -> Array:
-        """The threshold of calibrated probabilities; NaN, since no law gives one for any metric."""
+        """Return NaN: for metrics in general no formula gives the threshold of probabilities.
+
+        Parameters
+        ----------
+        score : ndarray
+            The best value of the metric.
+
+        Returns
+        -------
+        ndarray
+            NaN for each score.
+        """
         return np.full(np.shape(score), np.nan)
 
     def __repr__(self) -> str:
@@ -103,11 +135,27 @@ class Metric:
 
 
 class LinearFractional(Metric):
-    """A ratio of two weighted sums of the counts, each given as weights of (tp, fp, fn, tn).
+    """A metric that is a ratio of two weighted sums of the counts.
 
-    Sums of counts over labels stay such ratios, which is why micro averages with one threshold
-    per label can be maximised exactly for these metrics and for no others.
+    Pooled counts give such a ratio again, which is why micro averages with one threshold per label
+    can be maximised exactly for these metrics and for no others.
 
+    Parameters
+    ----------
+    name : str
+        The name that results and messages show.
+    numerator : tuple of float
+        The weights of tp, fp, fn and tn in the numerator.
+    denominator : tuple of float
+        The weights of tp, fp, fn and tn in the denominator.
+
+    See Also
+    --------
+    Metric : Any function of the counts.
+    FBeta : The F-measure.
+
+    Examples
+    --------
     >>> critical_success = LinearFractional("csi", (1, 0, 0, 0), (1, 1, 1, 0))
     >>> float(critical_success(tp=6, fp=3, fn=1, tn=0))
     0.6
@@ -122,7 +170,24 @@ class LinearFractional(Metric):
         return np.divide(*self.sums(tp, fp, fn, tn))
 
     def sums(self, tp: Array, fp: Array, fn: Array, tn: Array) -> tuple[Array, Array]:
-        """The numerator and the denominator at these counts."""
+        """Compute the numerator and the denominator.
+
+        Parameters
+        ----------
+        tp : ndarray
+            True positives.
+        fp : ndarray
+            False positives.
+        fn : ndarray
+            False negatives.
+        tn : ndarray
+            True negatives.
+
+        Returns
+        -------
+        tuple of ndarray
+            The numerator and the denominator at each entry of the counts.
+        """
         numerator, denominator = (_weighted(part, tp, fp, fn, tn) for part in self.parts)
         return numerator, denominator
 
@@ -131,23 +196,14 @@ class LinearFractional(Metric):
         """The weights of the numerator and of the denominator."""
         return self.numerator, self.denominator
 
-    def refuse_pole(self, positives: float, negatives: float) -> None:
-        """Refuse a denominator that changes its sign between the counts that can occur.
-
-        It is a plane over tp and fp, so its values at the four corners tell.
-        """
-        tp, fp, fn, tn = self.denominator
-        corners = [p * positives + n * negatives for p in (tp, fn) for n in (fp, tn)]
-        size = max(map(abs, self.denominator)) * (positives + negatives)
-        if min(corners) < -SUM_ROUNDING * size and max(corners) > SUM_ROUNDING * size:
-            raise ValueError(
-                f"metric {self.name!r} must have a denominator of one sign; with {positives:g} "
-                f"positives and {negatives:g} negatives it lies between {min(corners):g} and "
-                f"{max(corners):g}, so the ratio has a pole and no best threshold"
-            )
-
     def negated(self) -> "LinearFractional":
-        """The same ratio with both sums negated."""
+        """Negate both sums, which leaves the ratio unchanged.
+
+        Returns
+        -------
+        LinearFractional
+            The metric with weights of opposite sign.
+        """
         (tp, fp, fn, tn), (tp_, fp_, fn_, tn_) = self.parts
         return LinearFractional(self.name, (-tp, -fp, -fn, -tn), (-tp_, -fp_, -fn_, -tn_))
 
@@ -157,12 +213,23 @@ class LinearFractional(Metric):
         return half_max.cut_of(*self.parts)
 
     def plug_in(self, score: Array) -> Array:
-        """The threshold that calibrated probabilities have where this score is the best."""
+        """Return the best threshold of calibrated probabilities: half the score for F1.
+
+        Parameters
+        ----------
+        score : ndarray
+            The best value of the metric.
+
+        Returns
+        -------
+        ndarray
+            The threshold for each score.
+        """
         return half_max.threshold_at(self.cut, score)
 
     @property
     def is_share_of_hits(self) -> bool:  # type: ignore[override]
-        """Whether each hit adds the same to the metric and nothing else does."""
+        """Whether each hit adds the same amount to the metric and nothing else does."""
         (_, *others), (per_hit, _, _, per_rest) = self.parts
         return not any(others) and per_hit > 0 and per_rest == 0
 
@@ -174,6 +241,18 @@ class _KnownRatio(LinearFractional):
 class FBeta(_KnownRatio):
     """F-beta, ``(1+b2) tp / ((1+b2) tp + fp + b2 fn)`` with ``b2 = beta**2``.
 
+    Parameters
+    ----------
+    beta : float
+        The weight of recall: 1 is F1, a larger beta gives recall more weight than precision.
+
+    See Also
+    --------
+    LinearFractional : Any ratio of weighted sums of the counts.
+    Metric : Any function of the counts.
+
+    Examples
+    --------
     >>> FBeta(2).name, float(FBeta(2)(tp=1, fp=1, fn=1, tn=0))
     ('f2', 0.5)
     """
@@ -182,10 +261,10 @@ class FBeta(_KnownRatio):
         try:
             beta = float(beta)
         except (TypeError, ValueError):
-            raise TypeError(f"beta must be a number; got {beta!r}") from None
+            raise ArgumentTypeError(f"{in_python('beta')} must be a number; got {beta!r}") from None
         if not 0.0 < beta <= _LARGEST_BETA:
-            raise ValueError(
-                f"beta must be above 0 and at most {_LARGEST_BETA:g}; got {beta!r}. "
+            raise ArgumentError(
+                f"{in_python('beta')} must be above 0 and at most {_LARGEST_BETA:g}; got {beta!r}. "
                 "Its limits are the metrics 'precision' (beta to 0) and 'recall' (beta to infinity)"
             )
         missed, unit = _whole_weights(beta * beta)
@@ -199,10 +278,10 @@ class FBeta(_KnownRatio):
 
 
 def _whole_weights(b2: float) -> tuple[float, float]:
-    """Beta squared as a ratio of two floats, whole numbers if it is a simple fraction.
+    """Return beta squared as a ratio of two floats, whole numbers if it is a simple fraction.
 
     With whole weights the two sums of whole counts are exact, and division rounds equal ratios to
-    the same float: ties are ties. Beta 1.1 has the weights 121 and 100; 1.21 is not a float.
+    the same float, so ties stay ties. Beta 1.1 has the weights 121 and 100; 1.21 is not a float.
     """
     near = Fraction(b2).limit_denominator(_LARGEST_DIVISOR)
     if abs(Fraction(b2) - near) > 4 * Fraction(np.finfo(float).eps) * near:
@@ -219,7 +298,7 @@ _NAMED = {metric.name: metric for metric in (JACCARD, ACCURACY, PRECISION, RECAL
 
 
 def find_metric(metric: str | Metric) -> Metric:
-    """The metric of that name, or the metric itself."""
+    """Return the metric of that name; a `Metric` is returned as it is."""
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, str):
@@ -235,12 +314,12 @@ def find_metric(metric: str | Metric) -> Metric:
     elif isinstance(metric, (int, float)):
         hint = f"; F-beta with beta = {metric:g} is 'f{metric:g}'"
     elif isinstance(metric, str) and metric in (*AVERAGES, "instance"):
-        hint = f"; that is an average: average={metric!r}"
+        hint = f"; that is an average: {setting('average', metric)}"
     got = repr(metric)
     if hasattr(metric, "__len__") and not isinstance(metric, str):
         got = f"{type(metric).__name__} of {len(metric)}"
         hint = "; labels go to tune and score: decide and expected_curve take probabilities alone"
-    raise ValueError(
-        "metric must be 'f1' or any 'f<beta>' such as 'f0.5' or 'f2', "
-        f"{spell_out(_NAMED, 'or')}, or a Metric object; got {got}{hint}"
+    raise ArgumentError(
+        f"{in_python('metric')} must be 'f1' or any 'f<beta>' such as 'f0.5' or 'f2', "
+        f"{spell_out(_NAMED, 'or')}{in_python(', or a Metric object')}; got {got}{hint}"
     )

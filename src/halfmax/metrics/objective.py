@@ -1,10 +1,11 @@
-"""What is maximised: a metric of the counts, its value of 0/0, and floors."""
+"""The objective: a metric of the counts, its value of 0/0, and floors."""
 
 import numpy as np
 import numpy.typing as npt
 
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.types import Array, Floats
-from halfmax.metrics.counts import beyond_rounding, confusion
+from halfmax.metrics.counts import SUM_ROUNDING, beyond_rounding, confusion
 from halfmax.metrics.metric import PRECISION, RECALL, LinearFractional, Metric
 
 _LATTICE_STEPS = 17
@@ -12,11 +13,11 @@ _SLACK = 1e-12
 
 
 class Objective:
-    """What is maximised: a metric, its value of 0/0, and the floors that restrict the choice.
+    """A metric, its value of 0/0, and the floors that restrict the choice.
 
-    It reads the counts as the optimisers hold them: true positives and predicted, which change
-    with the threshold, then positives and total, which do not. A choice below a floor is worth
-    -inf. Precision and recall rise with tp and do not rise with fp, so the whole is monotone if the
+    It takes the counts as the optimisers hold them: true positives and predicted, which change
+    with the threshold, then positives and total, which do not. The value below a floor is -inf.
+    Precision and recall rise with tp and do not rise with fp, so the objective is monotone if the
     metric is.
     """
 
@@ -49,11 +50,11 @@ class Objective:
 
     @property
     def without_floors(self) -> "Objective":
-        """The metric alone: floors restrict the choice, and say nothing of what is reached."""
+        """The metric alone, without the floors that restrict the choice."""
         return Objective(self.metric, self.zero_division)
 
     def spare(self, *counts: npt.ArrayLike) -> Floats:
-        """0 where the same counts keep the floors, else below 0 by as much as they miss them."""
+        """Return 0 where the counts satisfy the floors, else minus the amount that is missing."""
         parts = confusion(*counts)
         missed = [
             part(*parts, zero_division=self.zero_division) - floor for part, floor in self.floors
@@ -64,27 +65,28 @@ class Objective:
     def require_monotone(self, positives: Array, total: Array) -> None:
         """Refuse a metric that falls with tp or rises with fp, at these numbers of positives.
 
-        Only the scores of positives are tried as thresholds, which is right for monotone metrics
-        alone. A user's function is judged on a lattice of counts that holds every count of a small
-        problem and a spread of them of a large one.
+        Only the scores of positives are tried as thresholds, which is right only for monotone
+        metrics. A user's function is checked on a lattice of counts: every count of a small
+        problem, and a spread of counts of a large one.
         """
         if self.metric.monotone:
             return
         of_few_to_many = np.argsort(positives, kind="stable")
-        whole = positives.dtype.kind != "f"  # else sums of weights, which can be anything
+        whole = positives.dtype.kind != "f"  # otherwise sums of weights, which can be any number
         for label in np.unique(of_few_to_many[[0, len(positives) // 2, -1]]):
             self._check_lattice(float(positives[label]), float(total[label]), whole)
 
     def _check_lattice(self, positives: float, total: float, whole: bool) -> None:
         negatives = float(beyond_rounding(np.asarray(total - positives), np.asarray(total)))
         if isinstance(self.metric, LinearFractional):
-            self.metric.refuse_pole(positives, negatives)
+            _refuse_pole(self.metric, positives, negatives)
         tp, fp = _spread(positives, whole)[:, None], _spread(negatives, whole)[None, :]
         counts = confusion(tp, tp + fp, positives, total)
         values = self.metric(*counts, zero_division=self.zero_division)
         if np.isinf(values).any():
-            raise ValueError(
-                f"metric {self.metric.name!r} must be finite or NaN for 0/0; it returned inf"
+            raise ArgumentError(
+                f"{in_python('metric')} {self.metric.name!r} must be finite or NaN for 0/0; it "
+                "returned inf"
             )
         changes = (
             ("falls when a true", np.diff(values, axis=0)),
@@ -93,16 +95,33 @@ class Objective:
         for words, gain in changes:
             if (gain < -_SLACK).any():
                 i, j = np.argwhere(gain < -_SLACK)[0]
-                raise ValueError(
-                    f"metric {self.metric.name!r} {words} positive is added (near tp={tp[i, 0]:g}, "
-                    f"fp={fp[0, j]:g} of {positives:g} positives and {total:g} rows), so the "
-                    "scores of positives are not its only possible optima and the answer could be "
-                    "wrong; use a metric that rises with tp and falls with fp, such as 'f1'"
+                raise ArgumentError(
+                    f"{in_python('metric')} {self.metric.name!r} {words} positive is added (near "
+                    f"tp={tp[i, 0]:g}, fp={fp[0, j]:g} of {positives:g} positives and {total:g} "
+                    "rows), so the scores of positives are not its only possible optima and the "
+                    "answer could be wrong; use a metric that rises with tp and falls with fp, "
+                    "such as 'f1'"
                 )
 
 
+def _refuse_pole(metric: LinearFractional, positives: float, negatives: float) -> None:
+    """Refuse a denominator that changes its sign between the counts that can occur.
+
+    It is a linear function of tp and fp, so its values at the four corners decide.
+    """
+    tp, fp, fn, tn = metric.denominator
+    corners = [p * positives + n * negatives for p in (tp, fn) for n in (fp, tn)]
+    size = max(map(abs, metric.denominator)) * (positives + negatives)
+    if min(corners) < -SUM_ROUNDING * size and max(corners) > SUM_ROUNDING * size:
+        raise ArgumentError(
+            f"{in_python('metric')} {metric.name!r} must have a denominator of one sign; with "
+            f"{positives:g} positives and {negatives:g} negatives it lies between "
+            f"{min(corners):g} and {max(corners):g}, so the ratio has a pole and no best threshold"
+        )
+
+
 def _spread(size: float, whole: bool) -> Floats:
-    """0 to ``size``: every whole number if these are few, else some that bunch at the ends."""
+    """Return 0 to `size`: all whole numbers if they are few, else some, dense at both ends."""
     if whole and size <= 4 * _LATTICE_STEPS:
         return np.arange(size + 1)
     ends = np.geomspace(1.0, size + 1.0, _LATTICE_STEPS) - 1.0

@@ -1,9 +1,9 @@
 """The value of a ratio of sums inside a kernel, one count at a time.
 
-Kernels know nothing of metrics: they are given arrays of values, or windows of them. Where a sweep
-asks for one value after the other, that costs most of its time. F-beta and the other metrics that
-have names are ratios of two sums without a minus sign. Nothing cancels in these, so a kernel can
-compute them from nine numbers, bit for bit as `Objective` does.
+Kernels know nothing of metrics: they take arrays of values, or windows of them. In a sweep that
+needs one value after another, that takes most of the time. F-beta and the other named metrics are
+ratios of two sums without a minus sign. Nothing cancels in these sums, so a kernel can compute the
+ratio from nine numbers, bit for bit as `Objective` does.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ def _beyond_rounding(difference: float, whole: float) -> float:
 
 @kernel
 def divide(above: float, below: float, zero_division: float) -> float:
-    """Divide as numpy does, but 0/0 is the value given."""
+    """Divide as numpy does, but return `zero_division` for 0/0."""
     if below != 0.0:
         return above / below
     return zero_division if above == 0.0 else np.inf
@@ -40,7 +40,7 @@ def ratio_at(ratio: Array, tp: float, predicted: float, positives: float, total:
 
 
 def as_plain_ratio(objective: Objective) -> Floats:
-    """Weights of tp, fp, fn, tn above and below the line, and the value of 0/0.
+    """Return the weights of numerator and denominator, and the value of 0/0, in one array.
 
     The array is empty for every objective that `ratio_at` cannot compute.
     """

@@ -1,4 +1,4 @@
-"""How good predictions are: any metric of the counts, averaged as scikit-learn averages."""
+"""The public `score`: any metric of 0/1 predictions, averaged as scikit-learn does."""
 
 from typing import Any
 
@@ -19,24 +19,46 @@ def score(
     sample_weight: Any = None,
     zero_division: float = 0.0,
 ) -> float:
-    """The metric that 0/1 predictions reach.
+    """Compute a metric of 0/1 predictions.
 
     Parameters
     ----------
-    y_true, y_pred : 1-D, or rows x labels
-        0/1 or bool; dense, scipy sparse or data frames, in any combination. Sparse matrices are
-        never turned dense.
+    y_true : array-like, 1-D or rows x labels
+        The truth, 0/1 or bool: dense, scipy sparse or a data frame. Sparse matrices are never
+        turned dense.
+    y_pred : array-like, 1-D or rows x labels
+        The predictions, 0/1 or bool, in any of these containers.
     metric : str or Metric
         ``"f1"``, any ``"f<beta>"``, ``"jaccard"``, ``"accuracy"`` (the share of cells that are
-        right; scikit-learn's multilabel accuracy asks for whole rows),
+        right; scikit-learn's multilabel accuracy counts whole rows),
         ``"precision"``, ``"recall"``, or a `Metric`.
     average : {"macro", "micro", "samples"}
         Mean over labels, pooled counts, or mean over rows. 1-D input has nothing to average.
-    sample_weight : 1-D, optional
+    sample_weight : 1-D array-like, optional
         One weight for each row.
     zero_division : float
-        What 0/0 counts as, 0 to 1; NaN leaves it out of averages.
+        The value of 0/0, from 0 to 1; NaN leaves it out of averages.
 
+    Returns
+    -------
+    float
+        The averaged metric.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown, shapes differ, or an input is not 0/1.
+    TypeError
+        If an input does not hold numbers.
+
+    See Also
+    --------
+    tune : Find the thresholds that maximise a metric.
+    assess : Estimate the score that new data will show.
+    Metric : Define a metric of your own.
+
+    Examples
+    --------
     >>> score([[1, 0], [1, 1]], [[1, 1], [0, 1]], average="micro").__round__(4)
     0.6667
     """
@@ -59,7 +81,7 @@ def score(
 
 
 def row_counts(truth: Any, predictions: Any) -> tuple[Array, Array, Array, Array]:
-    """tp, fp, fn, tn of each row of two CSR matrices of ones."""
+    """Return tp, fp, fn, tn of each row of two CSR matrices of ones."""
     hits = truth.multiply(predictions).tocsr()
     return confusion(
         np.diff(hits.indptr), np.diff(predictions.indptr), np.diff(truth.indptr), truth.shape[1]
@@ -69,7 +91,7 @@ def row_counts(truth: Any, predictions: Any) -> tuple[Array, Array, Array, Array
 def label_counts(
     truth: Any, predictions: Any, weights: Array | None
 ) -> tuple[Array, Array, Array, Array]:
-    """tp, fp, fn, tn of each column of two CSR matrices of ones."""
+    """Return tp, fp, fn, tn of each column of two CSR matrices of ones."""
     hits = truth.multiply(predictions).tocsr()
     total = truth.shape[0] if weights is None else weights.sum()
     tp, predicted, positives = (_column_sums(m, weights) for m in (hits, predictions, truth))
@@ -79,7 +101,7 @@ def label_counts(
 def _binary_counts(
     truth: Array, predictions: Array, weights: Array | None
 ) -> tuple[Array, Array, Array, Array]:
-    # Class pairs as 0..3; bincount adds the weights up in row order, so equal sets sum alike.
+    # Pairs of classes as 0..3; bincount adds weights in row order, so equal sets have equal sums.
     pair = truth + np.uint8(2) * predictions
     if weights is None:
         tn, fn, fp, tp = np.bincount(pair, minlength=4)

@@ -1,4 +1,4 @@
-"""Metrics as they are written on pages and axes."""
+"""Names of metrics, averages and rules as pages and axes show them."""
 
 from halfmax.metrics.metric import JACCARD, FBeta, find_metric
 
@@ -6,18 +6,18 @@ AVERAGE_WORDS = {
     "macro": "macro",
     "micro": "micro",
     "samples": "per-instance",
-}  # words for averages
+}
 
 
 def metric_name(metric: str) -> str:
-    """F1 rather than f1; a metric of the user's own as it is called."""
+    """Return the name to show: F1 for f1; a metric of the user's own keeps its name."""
     if _beta(metric) is not None:
         return metric.upper()
     return "Jaccard" if metric == JACCARD.name else metric
 
 
 def name_of_rule(metric: str) -> str:
-    """How the threshold of calibrated probabilities is written: F*/2 for F1."""
+    """Return the formula of the threshold of calibrated probabilities: F*/2 for F1."""
     beta = _beta(metric)
     if beta is not None:
         return f"F*/{1.0 + beta**2:.4g}"

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.files import check_writable, whole_file
 from halfmax._core.labelled import LabelledScores, read_labelled
 from halfmax._core.labels import match_labels
@@ -93,7 +94,7 @@ def _in_order(thresholds: Thresholds, data: LabelledScores) -> LabelledScores:
     if data.is_binary != (thresholds.average == "binary"):
         what = "one classifier" if thresholds.average == "binary" else f"{size:,} labels"
         shape = "1 dimension" if data.is_binary else f"{data.n_labels:,} columns"
-        raise ValueError(f"the thresholds are for {what}; y_score has {shape}")
+        raise ArgumentError(f"the thresholds are for {what}; {in_python('y_score')} has {shape}")
     if thresholds.labels is not None and data.labels is not None:
         order = match_labels(data.labels, thresholds.labels, "y_score", "the thresholds")
         if order == list(range(size)):
@@ -101,8 +102,9 @@ def _in_order(thresholds: Thresholds, data: LabelledScores) -> LabelledScores:
         truth, scores = (_columns(part, order) for part in (data.truth, data.scores))
         return data._replace(truth=truth, scores=scores, labels=thresholds.labels)
     if data.n_labels != size:
-        raise ValueError(
-            f"y_score must have {size:,} columns, one for each threshold; got {data.n_labels:,}"
+        raise ArgumentError(
+            f"{in_python('y_score')} must have {size:,} columns, one for each threshold; got "
+            f"{data.n_labels:,}"
         )
     return data
 

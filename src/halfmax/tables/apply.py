@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.files import refuse_input
 from halfmax._core.progress import ProgressLike
 from halfmax.tables.columns import WHOLE, Columns, kind_of_id
@@ -70,7 +71,7 @@ def apply_table(
     [1, 0]
     """
     if unknown not in UNKNOWN:
-        raise ValueError(f"unknown must be 'error' or 'never'; got {unknown!r}")
+        raise ArgumentError(f"{in_python('unknown')} must be 'error' or 'never'; got {unknown!r}")
     if out is not None:
         check_output(out, overwrite)
     if not isinstance(thresholds, Thresholds):

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.progress import ProgressLike
 from halfmax._core.threads import map_blocks
@@ -106,9 +107,9 @@ def _assess_in_place(
     opened: OpenedTable, goal: Goal, n_instances: int | None, draws: Draws
 ) -> Assessment:
     if not goal.one_classifier and opened.columns.instance is None:
-        raise ValueError(
+        raise ArgumentError(
             "labels of one instance vary together, so instances must be known: name their column "
-            "with instance=..."
+            f"with {in_python('instance=...')}"
         )
     tuned = tune_on_staircases(opened, goal, n_instances, draws.progress)
     tuning = tuned._tuning

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.text import spell_out
 
 TEXT, WHOLE = "text", "integers"
@@ -64,17 +65,17 @@ class Columns:
             elif name in self.may_miss:
                 found[role] = None
             else:
-                raise ValueError(_missing(role, name, there, where))
+                raise ArgumentError(_missing(role, name, there, where))
         return Columns(**{role: found.get(role, getattr(self, role)) for role in _ROLES})
 
 
 def _missing(role: str, name: str, there: Iterable[str], where: str) -> str:
-    hint = f"name the column with {role}=..."
+    hint = f"name the column with {in_python(f'{role}=...')}"
     if f"{name}=" in where:
         hint = "folders named after a column are read by pyarrow.dataset.dataset(folder, "
         hint += "partitioning='hive'), which can be passed instead"
     elif role == "label":
-        hint += ", or use label=None for one classifier"
+        hint += f", or use {in_python('label=None for one classifier')}"
     return f"{where} has no column {name!r}; it has {spell_out(list(there), most=20)}: {hint}"
 
 

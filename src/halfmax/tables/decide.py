@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
+from halfmax._core.errors import ArgumentError, setting
 from halfmax._core.matrix import Matrix
 from halfmax._core.progress import ProgressLike
 from halfmax._core.types import Array
@@ -216,8 +217,9 @@ def _take_instead(absent: Array, own: Array, found: Array, width: int, rule: Dec
     taken = rank < np.bincount(wanted, minlength=int(batch.max(initial=0)) + 1)[batch]
     found[free[taken]] = True
     if taken.sum() < len(absent):
-        raise ValueError(
-            f"min_k={rule.min_k} asks for more predictions than some batch has rows in the table: "
+        raise ArgumentError(
+            f"{setting('min_k', rule.min_k)} asks for more predictions than some batch has rows in "
+            "the table: "
             "lower it, or list the pairs that may be predicted"
         )
 

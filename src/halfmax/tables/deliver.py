@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.files import refuse_input, refuse_inside
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks
@@ -41,9 +42,9 @@ class NewColumn(NamedTuple):
         if twice := [name for name in names if names.count(name) > 1]:
             raise ValueError(f"names of columns must not repeat; {twice[0]!r} does")
         if self.name in schema.names:
-            raise ValueError(
+            raise ArgumentError(
                 f"the table has a column {self.name!r} already: give the new one another name "
-                "with prediction=..."
+                f"with {in_python('prediction=...')}"
             )
 
     def on_all_rows(self) -> "NewColumn":

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from halfmax._core.errors import ArgumentError, setting
 from halfmax._core.jit import kernel
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks
@@ -226,9 +227,9 @@ def _refuse_equal_pairs(table: LocalTable, codes: LabelCodes, suspects: Array) -
                 here = rows.place.row(row)
                 if pair in seen:
                     label = "" if rows.names is None else f" and label {labels[pair[1]].as_py()!r}"
-                    raise ValueError(
+                    raise ArgumentError(
                         "each (instance, label) must stand in one row; instance "
                         f"{pair[0]!r}{label} stands in {seen[pair]} and in {here}. Drop one of "
-                        "them, or use instance=None if rows without an id are meant"
+                        f"them, or use {setting('instance', None)} if rows without an id are meant"
                     )
                 seen[pair] = here

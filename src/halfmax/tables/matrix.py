@@ -9,6 +9,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from halfmax._core.checks import check_whole
+from halfmax._core.errors import ArgumentError, in_python, setting
 from halfmax._core.labelled import LabelledScores, check_sum_of_weights
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks
@@ -122,11 +123,12 @@ def read_matrix(table: LocalTable, progress: ProgressLike) -> LabelledScores:
 def of_instances(data: LabelledScores, n_instances: int) -> LabelledScores:
     """Add the instances that have no row in the table: never true, and never predicted."""
     if data.weights is not None:
-        raise ValueError(NO_WEIGHTS)
+        raise ArgumentError(NO_WEIGHTS)
     n_instances = check_whole("n_instances", n_instances, 1)
     if n_instances < data.n_rows:
-        raise ValueError(
-            f"n_instances must be the number of instances; the table alone has {data.n_rows:,}, "
+        raise ArgumentError(
+            f"{in_python('n_instances')} must be the number of instances; the table alone has "
+            f"{data.n_rows:,}, "
             f"and it is {n_instances:,}"
         )
     more = n_instances - data.n_rows
@@ -194,9 +196,10 @@ def _weights_of_rows(pairs: Pairs) -> Floats:
     found[pairs.rows] = pairs.weights
     if (odd := found[pairs.rows] != pairs.weights).any():
         instance = pairs.instances[pairs.rows[int(np.argmax(odd))]]
-        raise ValueError(
+        raise ArgumentError(
             "all rows of an instance must have the same weight here, as the rows of a matrix do; "
-            f"those of {instance!r} differ. Weights of single pairs serve average='macro' and "
+            f"those of {instance!r} differ. Weights of single pairs serve "
+            f"{setting('average', 'macro')} and "
             "'micro' without guard"
         )
     return found

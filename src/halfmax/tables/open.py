@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.progress import ProgressLike
 from halfmax.metrics.goal import Goal
@@ -53,8 +54,9 @@ def open_source(source: Any, columns: Columns, check_duplicates: bool | None) ->
         else columns.found_in(place.schema, "the table")
     )
     if check_duplicates and found.instance is None:
-        raise ValueError(
-            "check_duplicates needs the column of instances: name it with instance=..."
+        raise ArgumentError(
+            f"{in_python('check_duplicates')} needs the column of instances: name it with "
+            f"{in_python('instance=...')}"
         )
     wanted = engine is None if check_duplicates is None else check_duplicates
     return OpenedTable(place, found, wanted and found.instance is not None)
@@ -93,9 +95,10 @@ def check_whole_rows(opened: OpenedTable) -> LocalTable:
             "average='macro' or 'micro' without guard"
         )
     if opened.columns.label is not None and opened.columns.instance is None:
-        raise ValueError(
+        raise ArgumentError(
             "which rows belong to one instance must be known here: name its column with "
-            f"instance=...; the table has {', '.join(map(repr, opened.place.schema.names))}"
+            f"{in_python('instance=...')}; the table has "
+            f"{', '.join(map(repr, opened.place.schema.names))}"
         )
     return opened.place
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from halfmax._core.checks import check_whole
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.types import Array
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.counting import count_entries
@@ -17,7 +18,7 @@ from halfmax.staircase.staircase import Staircase
 
 _MOST_DIGITS = 18  # of what is an integer of 64 bits in all cases
 _ROUNDING = 1e-9  # of sums of weights
-NO_WEIGHTS = "n_instances has no meaning beside weights: leave it out"
+NO_WEIGHTS = f"{in_python('n_instances')} has no meaning beside weights: leave it out"
 NO_ROWS = "the table must have at least one row; it has none"
 
 
@@ -72,10 +73,11 @@ class Tally(NamedTuple):
             return self._of_all_instances(objective, count_instances)
         n_instances = check_whole("n_instances", n_instances, 1)
         if self.weighted:
-            raise ValueError(NO_WEIGHTS)
+            raise ArgumentError(NO_WEIGHTS)
         if n_instances < (most := int(self.total.max())):
-            raise ValueError(
-                f"n_instances must be the number of instances; one label alone has {most:,} rows, "
+            raise ArgumentError(
+                f"{in_python('n_instances')} must be the number of instances; one label alone has "
+                f"{most:,} rows, "
                 f"and it is {n_instances:,}"
             )
         return self._replace(total=np.full_like(self.total, n_instances))
@@ -111,11 +113,13 @@ class Tally(NamedTuple):
         if most - fewest <= _ROUNDING * most:
             return
         remedy = (
-            "name the column of instances with instance=..., or pass their number as n_instances"
+            f"name the column of instances with {in_python('instance=...')}, or pass their number "
+            "as "
+            f"{in_python('n_instances')}"
         )
         if self.weighted:
             remedy = "give every instance a row for every label"
-        raise ValueError(
+        raise ArgumentError(
             f"metric {objective.metric.name!r} counts true negatives, and labels have from "
             f"{fewest:,g} to {most:,g} rows: {remedy}"
         )

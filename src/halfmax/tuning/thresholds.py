@@ -7,10 +7,11 @@ from typing import Any, Self
 
 from halfmax._core import frames
 from halfmax._core import predict as _apply
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.files import refuse_input, write_whole
 from halfmax._core.hooks import hook
 from halfmax._core.labels import Labels, match_labels
-from halfmax._core.matrix import Matrix, as_given, open_scores
+from halfmax._core.matrix import Matrix, like_input, open_scores
 from halfmax._core.progress import ProgressLike
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array, Floats
@@ -123,7 +124,7 @@ class Thresholds(Result):
         scores = open_scores(y_score, "y_score")
         limits = self._limits_for(scores)
         predictions = _apply.predict(scores.values, limits)
-        return as_given(predictions, scores, y_score)
+        return like_input(predictions, scores, y_score)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file, readable by people, that `load` gives back bit for bit.
@@ -262,20 +263,22 @@ class Thresholds(Result):
         """The thresholds in the order of the columns of these scores."""
         shape, n_labels = scores.values.shape, len(self.thresholds)
         if len(shape) == 1 and self.average != "binary":
-            raise ValueError(
-                f"y_score must be rows x {n_labels} labels, as the data tuned on; got 1 dimension"
+            raise ArgumentError(
+                f"{in_python('y_score')} must be rows x {n_labels} labels, as the data tuned on; "
+                "got 1 dimension"
             )
         if len(shape) == 2 and scores.labels is not None and self.labels is not None:
             order = match_labels(self.labels, scores.labels, "the thresholds", "y_score")
             return self.thresholds[order]
         if self.average == "binary" and len(shape) == 2 and shape[1] == 2:
-            raise ValueError(
-                "y_score must be one score for each row; of a two-column predict_proba pass the "
-                "positive class, y_score[:, 1]"
+            raise ArgumentError(
+                f"{in_python('y_score')} must be one score for each row; of a two-column "
+                f"predict_proba pass the positive class, {in_python('y_score')}[:, 1]"
             )
         if len(shape) == 2 and shape[1] != n_labels:
-            raise ValueError(
-                f"y_score must have {n_labels} columns, one for each threshold; got {shape[1]}"
+            raise ArgumentError(
+                f"{in_python('y_score')} must have {n_labels} columns, one for each threshold; "
+                f"got {shape[1]}"
             )
         return self.thresholds
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfmax._core.errors import OptimismWarning, warn
+from halfmax._core.errors import OptimismWarning, in_python, setting, warn
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
 from halfmax.metrics.average import mean_of_known
@@ -21,17 +21,21 @@ _TOO_MUCH = 0.2  # of the score
 _SAMPLE = 1 << 12  # labels; enough to know their mean
 _NOTHING = {  # guard: why nothing is predicted, and what to do
     "never": (
-        "guard='never' drops labels that flood or that are not shown to be better than predicting "
+        f"{setting('guard', 'never')} drops labels that flood or that are not shown to be better "
+        "than predicting "
         "everyone, and here it drops all of them",
-        "use more rows or guard='auto'; diagnose() says more",
+        f"use more rows or {setting('guard', 'auto')}; {in_python('diagnose()')} says more",
     ),
     "auto": (
-        "with so few rows or positives guard='auto' finds no threshold that will not flood",
-        "use more rows, or guard='smooth', which may flood; diagnose() says more",
+        f"with so few rows or positives {setting('guard', 'auto')} finds no threshold that will "
+        "not flood",
+        f"use more rows, or {setting('guard', 'smooth')}, which may flood; "
+        f"{in_python('diagnose()')} says more",
     ),
     None: (
         "no positive has a score above -inf",
-        "check that y_true and y_score belong together, and what the classifier scores",
+        f"check that {in_python('y_true')} and {in_python('y_score')} belong together, and what "
+        "the classifier scores",
     ),
 }
 
@@ -73,9 +77,12 @@ def _warn_of_nothing(tuning: Tuning, tuned: Thresholds) -> None:
 
 def _remedy(goal: Goal) -> str:
     if not (goal.per_label or goal.one_classifier):
-        return "One threshold for each label with guard='auto' floods no label"
+        return f"One threshold for each label with {setting('guard', 'auto')} floods no label"
     but = ", though without floors" if goal.objective.floors else ""
-    return f"guard='auto' gives thresholds that hold on new data{but}; diagnose() tells more"
+    return (
+        f"{setting('guard', 'auto')} gives thresholds that hold on new data{but}; "
+        f"{in_python('diagnose()')} tells more"
+    )
 
 
 def _of_flood(choice: Choice, tuned: Thresholds, flooded: Array) -> str:
@@ -102,10 +109,10 @@ def _of_optimism(tuning: Tuning, tuned: Thresholds) -> list[str]:
     if not score - expected > _TOO_MUCH * score:
         return []
     closer = (
-        "a quick estimate; assess() gives a closer one"
+        f"a quick estimate; {in_python('assess()')} gives a closer one"
         if tuned.average == "binary"
         else f"only labels with fewer than {PLENTY:.0f} positives are corrected for "
-        "luck here; assess() corrects all of them"
+        f"luck here; {in_python('assess()')} corrects all of them"
     )
     return [
         f"these thresholds reach {score:.3f} on the rows they were tuned on; expect at most about "
@@ -149,7 +156,9 @@ def _warn_below_floors(tuning: Tuning, tuned: Thresholds) -> None:
     below = np.flatnonzero(np.isneginf(objective(*counts))) if objective.floors else ()
     if not len(below):
         return
-    floors = " and ".join(f"min_{part.name}={floor:g}" for part, floor in objective.floors)
+    floors = " and ".join(
+        in_python(f"min_{part.name}={floor:g}") for part, floor in objective.floors
+    )
     size = len(tuned.thresholds)
     if len(counts[0]) == 1:
         certain = tuned.average == "binary" or len(objective.floors) == 1

@@ -1,4 +1,4 @@
-"""Commands that learn from labelled scores: tune, assess, diagnose."""
+"""The commands that need labelled scores: tune, assess, diagnose."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -8,8 +8,8 @@ import typer
 
 from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
-from halfmax.cli.commands.report import check_page, what_to_tell
-from halfmax.cli.given import Given, open_long, read_wide_pair
+from halfmax.cli.commands.report import check_page, report_options
+from halfmax.cli.labelled_files import LabelledFiles, open_long, read_wide_pair
 from halfmax.cli.outcome import refuse_two_outputs, report
 from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.run import Run, running
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 class Tuned(NamedTuple):
-    """Thresholds that were found, and the page about them if one was written."""
+    """The tuned thresholds, and the report about them if one was written."""
 
     thresholds: "Thresholds"
     page: str | None
 
 
-class Target(NamedTuple):
-    """Where thresholds and the page about them go, and what it tells."""
+class TuneOutput(NamedTuple):
+    """The files of thresholds and of the report about them, and the options of the report."""
 
     out: str | None
     page: str | None
     force: bool
-    told: dict[str, Any]
+    options: dict[str, Any]
 
 
 def tune(
@@ -64,16 +64,26 @@ def tune(
     debug: o.Debug = False,
 ) -> None:
     """Find the thresholds with the highest metric, exactly, from labelled scores."""
-    columns = label, score, truth, instance, weight
-    given = Given(context, sources, *columns, truth_file, binary, check_duplicates)
+    files = LabelledFiles(
+        context,
+        sources,
+        label=label,
+        score=score,
+        truth=truth,
+        instance=instance,
+        truth_file=truth_file,
+        binary=binary,
+        check_duplicates=check_duplicates,
+        weight=weight,
+    )
     goal: dict[str, Any] = {"metric": metric, "average": average, "guard": guard}
-    goal |= {"per_label": not shared, "zero_division": zero_division, **_if_given(n_instances)}
+    goal |= {"per_label": not shared, "zero_division": zero_division, **_if_set(n_instances)}
     goal |= {"min_precision": min_precision, "min_recall": min_recall}
     with running(quiet, debug) as run:
         refuse_two_outputs(out, as_json)
-        to = Target(out, page, force, what_to_tell(title, quick_report))
-        _check_target(context, to, given.paths())
-        found = Tuned(_tune(given, goal, run, to), page)
+        to = TuneOutput(out, page, force, report_options(title, quick_report))
+        _check_output(context, to, files.paths())
+        found = Tuned(_tune(files, goal, run, to), page)
         report("tune", found, run, as_json, out, [] if page is None else [page])
 
 
@@ -101,13 +111,23 @@ def assess(
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
-    """Say what thresholds tuned on these scores will show on new data, with intervals."""
-    columns = label, score, truth, instance, weight
-    given = Given(context, sources, *columns, truth_file, binary, check_duplicates)
+    """Estimate what thresholds tuned on these scores will show on new data, with intervals."""
+    files = LabelledFiles(
+        context,
+        sources,
+        label=label,
+        score=score,
+        truth=truth,
+        instance=instance,
+        truth_file=truth_file,
+        binary=binary,
+        check_duplicates=check_duplicates,
+        weight=weight,
+    )
     goal = {"metric": metric, "average": average, "guard": guard, "per_label": not shared}
-    draws = {"n_resamples": resamples, "level": level, "seed": seed, **_if_given(n_instances)}
+    draws = {"n_resamples": resamples, "level": level, "seed": seed, **_if_set(n_instances)}
     with running(quiet, debug) as run:
-        found = _ask("assess", given, run, zero_division=zero_division, **goal, **draws)
+        found = _ask("assess", files, run, zero_division=zero_division, **goal, **draws)
         report("assess", found, run, as_json)
 
 
@@ -130,49 +150,58 @@ def diagnose(
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
-    """Say which labels will misbehave on new data, and why, the most harmful first."""
-    columns = label, score, truth, instance, None
-    given = Given(context, sources, *columns, truth_file, binary, check_duplicates)
+    """Show which labels will misbehave on new data, and why, the most harmful first."""
+    files = LabelledFiles(
+        context,
+        sources,
+        label=label,
+        score=score,
+        truth=truth,
+        instance=instance,
+        truth_file=truth_file,
+        binary=binary,
+        check_duplicates=check_duplicates,
+    )
     draws = {"n_resamples": resamples, "level": level, "seed": seed}
     with running(quiet, debug) as run:
-        found = _ask("diagnose", given, run, metric=metric, zero_division=zero_division, **draws)
+        found = _ask("diagnose", files, run, metric=metric, zero_division=zero_division, **draws)
         report("diagnose", found, run, as_json)
 
 
-def _check_target(context: typer.Context, to: Target, sources: list[str]) -> None:
-    """Refuse what cannot be written before the long work."""
+def _check_output(context: typer.Context, to: TuneOutput, sources: list[str]) -> None:
+    """Refuse files that cannot be written, before the long work."""
     from halfmax._core.files import check_writable
 
     if to.page is None:
-        o.refuse_given(context, ["title", "quick_report"], "is for a page, which --report names")
+        o.refuse_options(context, ["title", "quick_report"], "needs --report, which names the page")
     else:
         if to.out is not None:
             refuse_one_file("--out", to.out, "--report", to.page)
-        check_page("--report", to.page, to.force, to.told["title"])
+        check_page("--report", to.page, to.force, to.options["title"])
     if to.out not in (None, STANDARD):
         check_writable(str(to.out), to.force)
     refuse_own_input({"--out": to.out, "--report": to.page}, sources)
 
 
-def _if_given(n_instances: int | None) -> dict[str, Any]:
-    """Functions for wide arrays do not have it."""
+def _if_set(n_instances: int | None) -> dict[str, Any]:
+    """Return the argument only if it is set: functions for wide arrays do not have it."""
     return {} if n_instances is None else {"n_instances": n_instances}
 
 
-def _tune(given: Given, goal: dict[str, Any], run: Run, to: Target) -> "Thresholds":
-    """Thresholds, in their file as soon as they are known; the page reads the data once more."""
+def _tune(files: LabelledFiles, goal: dict[str, Any], run: Run, to: TuneOutput) -> "Thresholds":
+    """Tune and write the thresholds at once; the report then reads the data once more."""
     tuned: Thresholds
     with _file(to.page, ".html", to.force, run) as page, ExitStack() as reading:
         with _file(to.out, ".json", to.force, run) as path, run.working("tune: reading") as bar:
-            paths = reading.enter_context(incoming(given.paths(), run))
-            if page is not None and not given.is_wide:
-                open_long(given, paths)  # better now than when all is counted
-            tuned = _answer("tune", given, paths, bar, goal)
+            paths = reading.enter_context(incoming(files.paths(), run))
+            if page is not None and not files.is_wide:
+                open_long(files, paths)  # fails now rather than after the counting
+            tuned = _answer("tune", files, paths, bar, goal)
             if path is not None:
                 tuned.save(path)
         if page is not None:
             with _saved(to.out, run), run.working("writing the report") as bar:
-                tuned.report(page, **to.told, progress=bar)
+                tuned.report(page, **to.options, progress=bar)
     return tuned
 
 
@@ -184,7 +213,7 @@ def _file(
 
 @contextmanager
 def _saved(out: str | None, run: Run) -> Iterator[None]:
-    """Whatever happens to the page, thresholds that are in their file stay there."""
+    """Say after an error in the report that the thresholds have been written."""
     try:
         yield
     except BaseException:
@@ -195,21 +224,23 @@ def _saved(out: str | None, run: Run) -> Iterator[None]:
         raise
 
 
-def _ask(name: str, given: Given, run: Run, **wanted: Any) -> Any:
-    with run.working(f"{name}: reading") as bar, incoming(given.paths(), run) as paths:
-        return _answer(name, given, paths, bar, wanted)
+def _ask(name: str, files: LabelledFiles, run: Run, **options: Any) -> Any:
+    with run.working(f"{name}: reading") as bar, incoming(files.paths(), run) as paths:
+        return _answer(name, files, paths, bar, options)
 
 
-def _answer(name: str, given: Given, paths: list[str], bar: Bar, wanted: dict[str, Any]) -> Any:
-    """What the function of that name says of the table, or its twin for arrays of wide files."""
+def _answer(
+    name: str, files: LabelledFiles, paths: list[str], bar: Bar, options: dict[str, Any]
+) -> Any:
+    """Call the library's function of that name: for tables, or for arrays if files are wide."""
     import halfmax as hm
 
-    if not given.is_wide:
-        return getattr(hm, f"{name}_table")(paths, progress=bar, **given.columns, **wanted)
-    truth, scores = read_wide_pair(given, paths)
+    if not files.is_wide:
+        return getattr(hm, f"{name}_table")(paths, progress=bar, **files.columns, **options)
+    truth, scores = read_wide_pair(files, paths)
     bar.begin(f"{name}: {scores.rows:,} rows")
-    if given.weight is not None:
-        wanted["sample_weight"] = truth.weights
+    if files.weight is not None:
+        options["sample_weight"] = truth.weights
     if name != "tune":
-        wanted["progress"] = bar
-    return getattr(hm, name)(truth.labels, scores.labels, **wanted)
+        options["progress"] = bar
+    return getattr(hm, name)(truth.labels, scores.labels, **options)

@@ -1,19 +1,20 @@
-"""``halfmax mesh``: MEDLINE records tagged with MeSH terms, the paper's case study."""
+"""``halfmax mesh``: tag MEDLINE records with MeSH terms, the paper's case study."""
 
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
+from halfmax.cli import mesh_options as m
 from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
 from halfmax.cli.commands.staging import staged
-from halfmax.cli.commands.tagging import FORMATS, check_choice, check_tags_out, predict, write_tags
+from halfmax.cli.commands.tagging import check_choice, check_tags_out, predict, write_tags
 from halfmax.cli.outcome import refuse_two_outputs, report
 from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.run import Command, Group, Run, running
@@ -32,16 +33,11 @@ app = typer.Typer(
     help="Tag MEDLINE records with MeSH terms: the paper's case study.",
 )
 
-_TAG_FILES = (
-    ".jsonl, a line for each record; .csv or .parquet, a row for each term of a record; .jsonl.gz "
-    "or .csv.gz"
-)
 _RECORD_ENDINGS = (".xml", ".xml.gz", ".jsonl", ".jsonl.gz")
-_LEARNING, _OUTPUT = "What is learned", "Output"
 
 
 class Fitted(NamedTuple):
-    """A tagger that was written, what it was fitted to and how."""
+    """A tagger, the records and settings it was fitted with, and what that took."""
 
     corpus: "Corpus"
     tagger: "Tagger"
@@ -52,66 +48,15 @@ class Fitted(NamedTuple):
 
 
 class Generated(NamedTuple):
-    """Records that were made up, and where those to evaluate on are."""
+    """The recipe of generated records, and the file of those to evaluate on."""
 
     recipe: "Recipe"
     test_out: str | None
 
 
-def _option(name: str, words: str, panel: str | None, metavar: str = "N", **more: Any) -> Any:
-    return typer.Option(name, help=words, rich_help_panel=panel, metavar=metavar, **more)
-
-
-def _name(name: str, words: str, panel: str, among: Sequence[str]) -> Any:
-    def complete(incomplete: str) -> list[str]:
-        return [one for one in among if one.startswith(incomplete)]
-
-    return _option(name, words, panel, "NAME", autocompletion=complete)
-
-
-def _files(metavar: str, more: str = "") -> Any:
-    words = f"Files, folders or globs of PubMed's XML or JSON lines, packed by gzip or not{more}."
-    return typer.Argument(metavar=metavar, help=words, show_default=False)
-
-
-def _out(words: str, metavar: str = "FILE", name: str = "--out") -> Any:
-    return _option(name, words, _OUTPUT, metavar, show_default=False)
-
-
-Data = Annotated[list[str], _files("DATA")]
-Files = Annotated[list[str], _files("FILES", "; - is standard input")]
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="What fit wrote.", show_default=False)]
-ModelOut = Annotated[str, _out("The file to write the tagger to.", "MODEL")]
-TagsOut = Annotated[str, _out(f"The file to write: {_TAG_FILES}. If not given, standard output.")]
-RecordsOut = Annotated[str, _out("The file to write: .xml, .xml.gz, .jsonl or .jsonl.gz.")]
-Rank = Annotated[
-    int | None, _option("--rank", "Dimensions of the words; 200 if not given.", _LEARNING)
-]
-_PENALTY = "Of the ridge: shared by all terms, per-label, or a number above 0."
-Penalty = Annotated[str, _name("--penalty", _PENALTY, _LEARNING, ("shared", "per-label"))]
-MinCount = Annotated[int, _option("--min-count", "Leave out terms of fewer records.", _LEARNING)]
-MaxWords = Annotated[int, _option("--max-words", "Use so many words at most.", _LEARNING)]
-_SEED = "The same seed gives the same answer."
-Seed = Annotated[int, _option("--seed", _SEED, _LEARNING)]
-_WORK = "Keep finished stages here. If not given: beside MODEL, until all is done."
-Work = Annotated[str | None, _option("--work", _WORK, _OUTPUT, "FOLDER")]
-_RULE = "auto, thresholds learned by fit; plug-in, the paper's: half of the F1 to be expected."
-Rule = Annotated[str, _name("--rule", _RULE, "What is maximised", ("auto", "plug-in"))]
-_FORM = "Of standard output: jsonl (if not given) or csv."
-Format = Annotated[str | None, _name("--format", _FORM, _OUTPUT, tuple(FORMATS))]
-RecordsSeed = Annotated[int, _option("--seed", _SEED, None)]
-Records = Annotated[int, _option("--records", "How many records to make up.", None)]
-_TEST_OUT = "Another file, of records of the same terms: fit on the first, evaluate on this."
-TestOut = Annotated[str | None, _out(_TEST_OUT, name="--test-out")]
-_TEST_RECORDS = "How many go into --test-out; a fifth of --records if not given."
-TestRecords = Annotated[int | None, _option("--test-records", _TEST_RECORDS, None)]
-Terms = Annotated[int | None, _option("--terms", "Half of --records if not given.", None)]
-Words = Annotated[int | None, _option("--words", "Five times --records if not given.", None)]
-
-
 @app.callback(
-    epilog="Example: halfmax mesh generate --out records.xml.gz --test-out test.xml.gz makes "
-    "records to try the others on."
+    epilog="Example: halfmax mesh generate --out records.xml.gz --test-out test.xml.gz generates "
+    "records to try the other commands on."
 )
 def _mesh(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
@@ -121,20 +66,20 @@ def _mesh(context: typer.Context) -> None:
 
 @app.command(cls=Command, epilog="Example: halfmax mesh fit medline/ --out tagger.model")
 def fit(
-    data: Data,
-    out: ModelOut,
-    rank: Rank = None,
-    penalty: Penalty = "shared",
-    min_count: MinCount = 1,
-    max_words: MaxWords = 188_923,
-    seed: Seed = 0,
-    work: Work = None,
+    data: m.Data,
+    out: m.ModelOut,
+    rank: m.Rank = None,
+    penalty: m.Penalty = "shared",
+    min_count: m.MinCount = 1,
+    max_words: m.MaxWords = 188_923,
+    seed: m.Seed = 0,
+    work: m.Work = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
-    """Learn from records with MeSH terms how to tag others."""
+    """Learn to tag records from records that have MeSH terms."""
     with running(quiet, debug) as run:
         from halfmax._core.files import check_writable
         from halfmax.mesh.model.settings import Settings
@@ -154,24 +99,31 @@ def fit(
             corpus = gather_records(data, stages, bar)
             tagger = fit_tagger(corpus, settings, stages, bar)
             tagger.save(out, overwrite=force)
-        spent = Path(out).stat().st_size, time.perf_counter() - started
-        report("mesh fit", Fitted(corpus, tagger, settings, stages.done, *spent), run, as_json, out)
+        found = Fitted(
+            corpus,
+            tagger,
+            settings,
+            stages.done,
+            bytes=Path(out).stat().st_size,
+            seconds=time.perf_counter() - started,
+        )
+        report("mesh fit", found, run, as_json, out)
 
 
 @app.command(cls=Command, epilog="Example: halfmax mesh tag tagger.model new.xml.gz --out tags.csv")
 def tag(
-    model: Model,
-    files: Files,
+    model: m.Model,
+    files: m.Files,
     average: o.Average = "micro",
-    rule: Rule = "auto",
-    out: TagsOut = STANDARD,
-    form: Format = None,
+    rule: m.Rule = "auto",
+    out: m.TagsOut = STANDARD,
+    form: m.Format = None,
     force: o.Force = False,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
-    """Predict the MeSH terms of records, whether they have some or not."""
+    """Predict the MeSH terms of records."""
     with running(quiet, debug) as run:
         refuse_two_outputs(out, as_json)
         ending = check_tags_out(out, form, force)
@@ -191,13 +143,13 @@ def tag(
 
 @app.command(cls=Command, epilog="Example: halfmax mesh evaluate tagger.model test.xml.gz")
 def evaluate(
-    model: Model,
-    files: Files,
+    model: m.Model,
+    files: m.Files,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
-    """Compare the rules on records that have MeSH terms and that fit has not seen."""
+    """Compare the rules on records with MeSH terms that fit has not seen."""
     with running(quiet, debug) as run:
         from halfmax.mesh.model.tagger import Tagger
         from halfmax.mesh.rules.evaluate import evaluate
@@ -215,19 +167,19 @@ def evaluate(
     "--records 5000",
 )
 def generate(
-    out: RecordsOut,
-    test_out: TestOut = None,
-    records: Records = 1000,
-    test_records: TestRecords = None,
-    terms: Terms = None,
-    words: Words = None,
-    seed: RecordsSeed = 0,
+    out: m.RecordsOut,
+    test_out: m.TestOut = None,
+    records: m.Records = 1000,
+    test_records: m.TestRecords = None,
+    terms: m.Terms = None,
+    words: m.Words = None,
+    seed: m.RecordsSeed = 0,
     force: o.Force = False,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
-    """Make up records in words that nobody speaks, to try the other commands on."""
+    """Generate records of invented words, to try the other commands on."""
     with running(quiet, debug) as run:
         from halfmax.mesh.records.generator import Recipe
 
@@ -236,19 +188,19 @@ def generate(
         n_words = max(1, 5 * records) if words is None else words
         recipe = Recipe(records, n_test, n_terms, n_words, seed)
         files = [out] if test_out is None else [out, test_out]
-        with run.working("making records") as bar, ExitStack() as stack:
+        with run.working("generating records") as bar, ExitStack() as stack:
             paths = [
                 stack.enter_context(outgoing(file, ending_of(file, _RECORD_ENDINGS), force, run))
                 for file in files
             ]
-            _make_records(recipe, paths, bar)
+            _write_records(recipe, paths, bar)
         report("mesh generate", Generated(recipe, test_out), run, as_json, out, files[1:])
 
 
-def _read_penalty(given: str) -> str | float:
+def _read_penalty(text: str) -> str | float:
     with suppress(ValueError):
-        return float(given)
-    return given
+        return float(text)
+    return text
 
 
 @contextmanager
@@ -265,13 +217,13 @@ def _warn_of_seen(n_seen: int, n_documents: int) -> None:
 
     if n_seen:
         warn(
-            f"{n_seen:,} of {n_documents:,} records were among those that the tagger learned from: "
-            "what they show is too good; evaluate on others"
+            f"{n_seen:,} of {n_documents:,} records are among those that the tagger learned from, "
+            "so their scores are too good; evaluate on others"
         )
 
 
 def _check_test(out: str, test_out: str | None, records: int, test_records: int | None) -> int:
-    """How many records go into the other file."""
+    """Return the number of records in --test-out."""
     from halfmax._core.checks import check_whole
 
     if test_out is None:
@@ -282,14 +234,14 @@ def _check_test(out: str, test_out: str | None, records: int, test_records: int 
     return max(1, records // 5) if test_records is None else check_whole("n_test", test_records, 1)
 
 
-def _make_records(recipe: "Recipe", paths: list[str], bar: Bar) -> None:
-    """Write the records to learn from to the first path, and the others to the second."""
+def _write_records(recipe: "Recipe", paths: list[str], bar: Bar) -> None:
+    """Write the records to fit on to the first path, those to evaluate on to the second."""
     from halfmax._core.progress import Progress, counted
     from halfmax.mesh.records.generator import generate
     from halfmax.mesh.records.writing import write_records
 
-    with Progress(bar, "making records", recipe.n_train + recipe.n_test) as told:
-        made = counted(generate(recipe), told)
-        write_records(islice(made, recipe.n_train), paths[0])
+    with Progress(bar, "generating records", recipe.n_train + recipe.n_test) as progress:
+        records = counted(generate(recipe), progress)
+        write_records(islice(records, recipe.n_train), paths[0])
         for path in paths[1:]:
-            write_records(made, path)
+            write_records(records, path)

@@ -1,4 +1,4 @@
-"""Commands that predict: apply thresholds, or decide without labels."""
+"""The commands that predict: apply thresholds, or decide without labels."""
 
 import os
 from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Unknown = Annotated[
     str,
     typer.Option(
-        help="For labels without a threshold: error, or never, which does not predict them.",
+        help="For labels without a threshold: error (refuse), or never (do not predict them).",
         metavar="NAME",
         autocompletion=o.complete_unknown,
         rich_help_panel="Output",
@@ -31,8 +31,8 @@ Unknown = Annotated[
 _OF_LONG = ("label", "score", "probability", "prediction", "only_predicted", "binary")
 
 
-class Made(NamedTuple):
-    """Predictions that were written: rows, 1s in them, rows that were read, what led to them."""
+class WrittenPredictions(NamedTuple):
+    """The numbers of rows written, of predictions and of rows read, and the decision if any."""
 
     rows: int
     predicted: int
@@ -40,8 +40,8 @@ class Made(NamedTuple):
     decision: "Decision | None" = None
 
 
-class Target(NamedTuple):
-    """Where predictions go, and in which form they are reported."""
+class PredictionOutput(NamedTuple):
+    """The file of predictions and its format, and how they are reported."""
 
     out: str
     form: str | None
@@ -67,9 +67,9 @@ def apply(
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
-    """Predict new scores by the thresholds that tune has found."""
+    """Predict from new scores with the thresholds that tune found."""
 
-    def make(run: Run, bar: Bar, path: str) -> Made:
+    def make(run: Run, bar: Bar, path: str) -> WrittenPredictions:
         import halfmax as hm
 
         with incoming([thresholds, *sources], run) as (file, *paths):
@@ -77,7 +77,7 @@ def apply(
             if wide or _looks_wide(tuned, paths, label):
                 _refuse_of_wide(context)
                 return _apply_wide(tuned, _one_wide(paths, instance), path, unknown)
-            o.refuse_given(context, ["instance"], "is for wide tables, and this one is long")
+            o.refuse_options(context, ["instance"], "is for wide tables, and this one is long")
             written = hm.apply_table(
                 tuned,
                 paths,
@@ -89,10 +89,12 @@ def apply(
                 unknown=unknown,
                 progress=bar,
             )
-            return Made(written.rows, written.predicted, written.rows_read)
+            return WrittenPredictions(written.rows, written.predicted, written.rows_read)
 
     with running(quiet, debug) as run:
-        _write("apply", make, run, Target(out, form, force, as_json), [thresholds, *sources])
+        _write(
+            "apply", make, run, PredictionOutput(out, form, force, as_json), [thresholds, *sources]
+        )
 
 
 def decide(
@@ -117,18 +119,18 @@ def decide(
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
-    """Predict what maximises the expected metric, from calibrated probabilities alone."""
+    """Choose predictions that maximise the expected metric, from probabilities alone."""
     goal: dict[str, Any] = {"metric": metric, "average": average, "zero_division": zero_division}
     goal |= {"min_k": min_k, "max_k": max_k}
 
-    def make(run: Run, bar: Bar, path: str) -> Made:
+    def make(run: Run, bar: Bar, path: str) -> WrittenPredictions:
         import halfmax as hm
 
         with incoming(sources, run) as paths:
             if wide:
                 _refuse_of_wide(context)
                 return _decide_wide(_one_wide(paths, instance), path, progress=bar, **goal)
-            made: Any = hm.decide_table(
+            written: Any = hm.decide_table(
                 paths,
                 path,
                 instance=instance or "instance",
@@ -139,26 +141,32 @@ def decide(
                 progress=bar,
                 **goal,
             )
-            return Made(made.rows, made.predicted, made.rows_read, made.decision)
+            return WrittenPredictions(
+                written.rows, written.predicted, written.rows_read, written.decision
+            )
 
     with running(quiet, debug) as run:
-        _write("decide", make, run, Target(out, form, force, as_json), sources)
+        _write("decide", make, run, PredictionOutput(out, form, force, as_json), sources)
 
 
 def _write(
-    name: str, make: Callable[[Run, Bar, str], Made], run: Run, to: Target, sources: list[str]
+    name: str,
+    make: Callable[[Run, Bar, str], WrittenPredictions],
+    run: Run,
+    to: PredictionOutput,
+    sources: list[str],
 ) -> None:
-    """Make predictions in a file that appears when it is whole, then say what was made."""
+    """Write predictions to a file that appears when it is complete, then report them."""
     refuse_two_outputs(to.out, to.as_json)
     ending = check_table_out(to.out, to.form, to.force)
     refuse_own_input({"--out": to.out}, sources)
     with outgoing(to.out, ending, to.force, run) as path, run.working(f"{name}: reading") as bar:
-        made = make(run, bar, path)
-    report(name, made, run, to.as_json, to.out)
+        written = make(run, bar, path)
+    report(name, written, run, to.as_json, to.out)
 
 
 def _looks_wide(tuned: "Thresholds", paths: list[str], label: str) -> bool:
-    """Whether one file has a column for each label, and none that says which label a row has."""
+    """Whether there is one file, with a column for each label and no column of labels."""
     from halfmax.cli.wide import columns_of
 
     if len(paths) > 1 or not os.path.isfile(paths[0]) or tuned.labels is None:
@@ -176,10 +184,10 @@ def _one_wide(paths: list[str], instance: str | None) -> "Wide":
 
 
 def _refuse_of_wide(context: typer.Context) -> None:
-    o.refuse_given(context, _OF_LONG, "is for long tables, and this one is wide")
+    o.refuse_options(context, _OF_LONG, "is for long tables, and this one is wide")
 
 
-def _apply_wide(tuned: "Thresholds", scores: "Wide", path: str, unknown: str) -> Made:
+def _apply_wide(tuned: "Thresholds", scores: "Wide", path: str, unknown: str) -> WrittenPredictions:
     from halfmax.cli.wide import named_as_columns, write_wide
     from halfmax.tables.apply import UNKNOWN
 
@@ -187,29 +195,27 @@ def _apply_wide(tuned: "Thresholds", scores: "Wide", path: str, unknown: str) ->
         raise ValueError(f"--unknown must be {' or '.join(UNKNOWN)}; got {unknown!r}")
     tuned = named_as_columns(tuned)
     if tuned.labels is not None and unknown == "never":
-        tuned = _with_strangers(tuned, scores.labels.column_names)
+        tuned = _with_unknown(tuned, scores.labels.column_names)
     predictions = tuned.predict(scores.labels)
     write_wide(scores.with_ids(predictions), path)
     predicted = sum(int(column.to_numpy().sum()) for column in predictions.columns)
-    return Made(scores.rows, predicted, scores.rows)
+    return WrittenPredictions(scores.rows, predicted, scores.rows)
 
 
-def _with_strangers(tuned: "Thresholds", names: list[str]) -> "Thresholds":
-    """Thresholds that no score reaches for the other columns."""
+def _with_unknown(tuned: "Thresholds", names: list[str]) -> "Thresholds":
+    """Add infinite thresholds for unknown columns, so that they are never predicted."""
     import numpy as np
 
     known = dict.fromkeys(tuned.labels or ())
-    strangers = [name for name in names if name not in known]
-    never = np.full(len(strangers), np.inf)
-    return replace(
-        tuned, labels=(*known, *strangers), thresholds=np.append(tuned.thresholds, never)
-    )
+    unknown = [name for name in names if name not in known]
+    never = np.full(len(unknown), np.inf)
+    return replace(tuned, labels=(*known, *unknown), thresholds=np.append(tuned.thresholds, never))
 
 
-def _decide_wide(given: "Wide", path: str, **wanted: Any) -> Made:
+def _decide_wide(wide: "Wide", path: str, **options: Any) -> WrittenPredictions:
     import halfmax as hm
     from halfmax.cli.wide import write_wide
 
-    decision = hm.decide(given.labels, **wanted)
-    write_wide(given.with_ids(decision.predictions), path)
-    return Made(given.rows, int(decision.counts.sum()), given.rows, decision)
+    decision = hm.decide(wide.labels, **options)
+    write_wide(wide.with_ids(decision.predictions), path)
+    return WrittenPredictions(wide.rows, int(decision.counts.sum()), wide.rows, decision)

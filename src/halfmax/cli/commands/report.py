@@ -1,4 +1,4 @@
-"""``halfmax report``: a page about thresholds, on the data they were tuned on or on others."""
+"""``halfmax report``: a page about thresholds, on the data tuned on or on new data."""
 
 import math
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -8,7 +8,7 @@ import typer
 from halfmax.cli import options as o
 from halfmax.cli import outcome
 from halfmax.cli.bar import Bar
-from halfmax.cli.given import Given, open_long, read_wide_pair
+from halfmax.cli.labelled_files import LabelledFiles, open_long, read_wide_pair
 from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.run import Run, running
 from halfmax.cli.streams import STANDARD, incoming, outgoing
@@ -23,8 +23,8 @@ Data = Annotated[
     list[str],
     typer.Option(
         "--data",
-        help="Labelled scores to tell of, as tune takes them: files, folders or globs; - is "
-        "standard input. May be given more than once.",
+        help="Labelled scores, as for tune: files, folders or globs; - is standard input. May be "
+        "repeated.",
         metavar="FILE",
         rich_help_panel="Columns and files",
         show_default=False,
@@ -39,7 +39,7 @@ PageOut = Annotated[
 
 
 class Reported(NamedTuple):
-    """A page that was written: the thresholds, and what they reach on how many rows."""
+    """A written page: its thresholds, the number of rows, and the score on them."""
 
     thresholds: "Thresholds"
     rows: int
@@ -68,21 +68,31 @@ def report(
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
-    """Write a page about thresholds: what they reach on these scores, and what else would."""
-    columns = label, score, truth, instance, weight
-    given = Given(context, data, *columns, truth_file, binary, check_duplicates)
-    told = {**what_to_tell(title, quick_report), "n_resamples": resamples, "seed": seed}
+    """Write a page about thresholds: their score on these data, and how it could be better."""
+    files = LabelledFiles(
+        context,
+        data,
+        label=label,
+        score=score,
+        truth=truth,
+        instance=instance,
+        truth_file=truth_file,
+        binary=binary,
+        check_duplicates=check_duplicates,
+        weight=weight,
+    )
+    options = {**report_options(title, quick_report), "n_resamples": resamples, "seed": seed}
     with running(quiet, debug) as run:
         _check_draws(resamples, seed)
         check_page("--out", out, force, title)
-        refuse_own_input({"--out": out}, [thresholds, *given.paths()])
+        refuse_own_input({"--out": out}, [thresholds, *files.paths()])
         with outgoing(out, ".html", force, run) as path, run.working("report: reading") as bar:
-            made = _write(thresholds, given, path, told, run, bar)
-        outcome.report("report", made, run, as_json, out)
+            written = _write(thresholds, files, path, options, run, bar)
+        outcome.report("report", written, run, as_json, out)
 
 
 def check_page(option: str, out: str, force: bool, title: str | None = None) -> None:
-    """Refuse what no page can be written to, or with, before the long work."""
+    """Refuse a page that cannot be written, before the long work."""
     from halfmax._core.files import check_writable
     from halfmax.report.page import NEEDED
     from halfmax.report.pages import require_installed
@@ -94,11 +104,11 @@ def check_page(option: str, out: str, force: bool, title: str | None = None) -> 
     check_writable(out, force)
     require_installed(*NEEDED)
     if title is not None and not title.strip():
-        raise ValueError("--title must have words")
+        raise ValueError("--title must not be empty")
 
 
-def what_to_tell(title: str | None, quick: bool) -> dict[str, Any]:
-    """What the options mean for the library."""
+def report_options(title: str | None, quick: bool) -> dict[str, Any]:
+    """Return the options of a report as keyword arguments of the library."""
     left_out = {"assessment": False, "diagnosis": False} if quick else {}
     return {"title": title, **left_out}
 
@@ -111,20 +121,20 @@ def _check_draws(resamples: int, seed: int) -> None:
 
 
 def _write(
-    file: str, given: Given, path: str, told: dict[str, Any], run: Run, bar: Bar
+    file: str, files: LabelledFiles, path: str, options: dict[str, Any], run: Run, bar: Bar
 ) -> Reported:
     import halfmax as hm
 
-    with incoming([file, *given.paths()], run) as (kept, *paths):
+    with incoming([file, *files.paths()], run) as (kept, *paths):
         tuned = hm.Thresholds.load(kept)
-        _check_kind(tuned, given)
+        _check_kind(tuned, files)
         _check_metric(tuned)
-        if given.is_wide:
-            made, arrays = _read_wide(tuned, given, paths)
+        if files.is_wide:
+            written, arrays = _read_wide(tuned, files, paths)
         else:
-            made, arrays = _read_long(tuned, given, paths, bar)
-    made.thresholds.report(path, **arrays, **told, progress=bar)
-    return made._replace(score=_score(made.thresholds, arrays))
+            written, arrays = _read_long(tuned, files, paths, bar)
+    written.thresholds.report(path, **arrays, **options, progress=bar)
+    return written._replace(score=_score(written.thresholds, arrays))
 
 
 def _score(tuned: "Thresholds", arrays: dict[str, Any]) -> float:
@@ -140,13 +150,13 @@ def _score(tuned: "Thresholds", arrays: dict[str, Any]) -> float:
     )
 
 
-def _check_kind(tuned: "Thresholds", given: Given) -> None:
-    if tuned.average == "binary" and given.is_wide:
+def _check_kind(tuned: "Thresholds", files: LabelledFiles) -> None:
+    if tuned.average == "binary" and files.is_wide:
         raise ValueError(
             "--truth-file is for files with a column for each label, and these thresholds are of "
             "one classifier: give a table with columns of scores and truth"
         )
-    if tuned.average != "binary" and given.binary:
+    if tuned.average != "binary" and files.binary:
         labels = f"{len(tuned.thresholds):,} labels"
         raise ValueError(f"--binary is for thresholds of one classifier; these are of {labels}")
 
@@ -164,23 +174,23 @@ def _check_metric(tuned: "Thresholds") -> None:
 
 
 def _read_wide(
-    tuned: "Thresholds", given: Given, paths: list[str]
+    tuned: "Thresholds", files: LabelledFiles, paths: list[str]
 ) -> tuple[Reported, dict[str, Any]]:
     from halfmax.cli.wide import named_as_columns
 
-    truth, scores = read_wide_pair(given, paths)
+    truth, scores = read_wide_pair(files, paths)
     arrays = {"y_true": truth.labels, "y_score": scores.labels, "sample_weight": truth.weights}
     return Reported(named_as_columns(tuned), scores.rows), arrays
 
 
 def _read_long(
-    tuned: "Thresholds", given: Given, paths: list[str], bar: Bar
+    tuned: "Thresholds", files: LabelledFiles, paths: list[str], bar: Bar
 ) -> tuple[Reported, dict[str, Any]]:
-    """A table as a matrix; thresholds of one classifier need no column of labels."""
+    """Read a table as a matrix; thresholds of one classifier need no column of labels."""
     from halfmax.tables.open import whole_matrix
 
     one_classifier = tuned.average == "binary"
-    opened = open_long(given._replace(binary=one_classifier), paths)
+    opened = open_long(files._replace(binary=one_classifier), paths)
     data = whole_matrix(opened, bar)
     if not one_classifier:
         data = _in_order_of(tuned, data, opened.place.untyped)
@@ -189,27 +199,30 @@ def _read_long(
 
 
 def _in_order_of(tuned: "Thresholds", data: "LabelledScores", untyped: bool) -> "LabelledScores":
-    """The labels of the thresholds; one without rows is never true and never predicted."""
+    """Return the data with the labels of the thresholds; a label without rows is all negative."""
     from halfmax._core.errors import warn
     from halfmax._core.text import spell_out
 
-    as_given: Any = str if untyped else lambda name: name  # of CSV, where 1 may be a word
+    key: Any = str if untyped else lambda name: name  # in CSV, 1 may be text
     names = list(tuned.labels or range(len(tuned.thresholds)))
-    known = {as_given(name): place for place, name in enumerate(names)}
-    found = [known.get(as_given(name)) for name in data.labels or ()]
-    strange = [name for name, place in zip(data.labels or (), found, strict=True) if place is None]
-    if strange:
+    known = {key(name): place for place, name in enumerate(names)}
+    found = [known.get(key(name)) for name in data.labels or ()]
+    unknown = [name for name, place in zip(data.labels or (), found, strict=True) if place is None]
+    if unknown:
         raise ValueError(
-            f"the thresholds have no label {spell_out(strange, 'or')}; they have {spell_out(names)}"
+            f"the thresholds have no label {spell_out(unknown, 'or')}; they have {spell_out(names)}"
         )
     if lacking := [names[place] for place in sorted({*range(len(names))} - {*found})]:
-        warn(f"the data have no rows for {spell_out(lacking)}: never true, and never predicted")
+        warn(
+            f"the data have no rows for {spell_out(lacking)}: counted as never true and never "
+            "predicted"
+        )
     truth, scores = (_moved(part, found, len(names)) for part in (data.truth, data.scores))
     return data._replace(truth=truth, scores=scores, labels=tuned.labels)
 
 
 def _moved(matrix: Any, places: Any, size: int) -> Any:
-    """A sparse matrix whose columns stand at other places, among as many as there are."""
+    """Move the columns of a sparse matrix to new places among `size` columns."""
     import numpy as np
     from scipy import sparse
 

@@ -1,4 +1,4 @@
-"""``halfmax reproduce``: the paper in a folder."""
+"""``halfmax reproduce``: recompute the paper into a folder."""
 
 import sys
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from halfmax.cli.commands.mesh import MinCount, Rank
 from halfmax.cli.commands.staging import staged
-from halfmax.cli.options import Debug, Quiet, refuse_given, was_given
+from halfmax.cli.mesh_options import MinCount, Rank
+from halfmax.cli.options import Debug, Quiet, is_set, refuse_options
 from halfmax.cli.run import Command, Group, running
 from halfmax.paper import PARTS, RUNS
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 app = typer.Typer(cls=Group, invoke_without_command=True)
 
-Out = Annotated[str, typer.Option(help="The folder to write into; it is made if need be.")]
-Runs = Annotated[int, typer.Option(help="Runs of the winner's curse for each base rate.")]
+Out = Annotated[str, typer.Option(help="The folder to write to; it is created if needed.")]
+Runs = Annotated[int, typer.Option(help="Number of simulation runs for each base rate.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same files.")]
 Data = Annotated[
     list[str] | None,
     typer.Option(
-        help="MEDLINE records: files, folders or globs, one or more. If not given, they are made "
-        "up.",
+        help="MEDLINE records: one or more files, folders or globs. By default, records are "
+        "generated.",
         metavar="PATHS",
     ),
 ]
 Scale = Annotated[
     str,
     typer.Option(
-        help="How many records to make up: small, or paper for as many terms and words as it had.",
+        help="The size of generated data: small, or paper for as many terms and words as there.",
         metavar="NAME",
         autocompletion=lambda incomplete: [s for s in _SCALES if s.startswith(incomplete)],
     ),
@@ -40,7 +40,7 @@ Scale = Annotated[
 Work = Annotated[
     str | None,
     typer.Option(
-        help="Keep finished stages here. If not given: in OUT, until all is done.",
+        help="Keep finished stages here; by default in OUT, until all is done.",
         metavar="FOLDER",
     ),
 ]
@@ -50,13 +50,13 @@ _SCALES = ("small", "paper")
 
 
 class ManyPaths(Command):
-    """A command in which all words after --data, up to the next option, are paths of it.
+    """A command whose --data takes all words up to the next option as paths.
 
-    They keep their order, as an update must come after what it updates.
+    The paths keep their order, because an update must come after the file that it updates.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words as if --data stood before each of its paths."""
+        """Parse the words as if each path followed a --data of its own."""
         words, of_data = list[str](), False
         for before, word in zip(["", *args], args, strict=False):
             is_option = word.startswith("-")
@@ -82,7 +82,7 @@ def everything(
         _reproduce(PARTS, out, runs, seed, quiet, debug)
         return
     for name in context.params:
-        if was_given(context, name):
+        if is_set(context, name):
             with running():
                 raise ValueError(
                     f"--{name} must come after {part!r}: reproduce {part} --{name} ..."
@@ -93,7 +93,7 @@ def everything(
 def figures(
     out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0, quiet: Quiet = False, debug: Debug = False
 ) -> None:
-    """Draw every figure as PNG and SVG, with a caption that says what to see."""
+    """Draw every figure as PNG and SVG, with a caption that explains it."""
     _reproduce(("figures",), out, runs, seed, quiet, debug)
 
 
@@ -101,7 +101,7 @@ def figures(
 def claims(
     out: Out = _OUT, runs: Runs = RUNS, seed: Seed = 0, quiet: Quiet = False, debug: Debug = False
 ) -> None:
-    """Compute every numerical claim and set it beside the paper's number."""
+    """Compute every numerical claim and compare it with the paper's number."""
     _reproduce(("claims",), out, runs, seed, quiet, debug)
 
 
@@ -126,7 +126,7 @@ def mesh(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Run the case study: MeSH terms of MEDLINE, and which rules predict rare ones everywhere."""
+    """Run the case study: MeSH terms of MEDLINE, and the rules that flood with rare ones."""
     with running(quiet, debug) as run:
         from halfmax.mesh.model.settings import Settings
         from halfmax.paper.folder import prepare_folder
@@ -147,11 +147,11 @@ def mesh(
 
 
 def _check_source(context: typer.Context, data: list[str] | None, scale: str) -> None:
-    """Refuse what is wrong before a folder is made."""
+    """Refuse wrong options before the folder is created."""
     from halfmax.mesh.records.reading import find_files
 
     if data:
-        refuse_given(context, ["scale"], "is for made-up records, and --data names real ones")
+        refuse_options(context, ["scale"], "is for generated records, and --data names real ones")
         find_files(data)
     elif scale not in _SCALES:
         raise ValueError(f"--scale must be {' or '.join(_SCALES)}; got {scale!r}")
@@ -190,7 +190,7 @@ def _print_claims(found: "Reproduction") -> None:
         cells = shown_number(claim.paper), shown_number(claim.ours), verdict
         table.add_row(words, *map(Text, cells), style="dark_orange3" if claim.grade else None)
     Console().print(table)
-    print(f"{found.agreeing} of {len(found.claims)} claims agree; the others say why they do not:")
+    print(f"{found.agreeing} of {len(found.claims)} claims agree; the others explain why not:")
     for grade, claims in found.differing.items():
         print(f"  {len(claims):2} {grade}")
 

@@ -1,4 +1,4 @@
-"""Long work in stages, for as long as somebody can go on from what is finished."""
+"""Long work in stages, so that an interrupted command can continue from finished ones."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def staged(folder: Path, run: Run, bar: Bar, keep: bool) -> Iterator["Stages"]:
-    """Stages in a folder, each told in a line; the folder goes when all is done, or is kept."""
+    """Yield stages in a folder, each reported in a line; at the end remove or keep the folder."""
     from halfmax.mesh.stages import Stages
 
     name, is_new = on_one_line(str(folder)), not folder.exists()
 
-    def tell(stage: "Stage") -> None:
-        bar.say(_told(stage, name))
-        bar.begin(f"after {stage.name}")  # whatever comes next, and may never say so
+    def report(stage: "Stage") -> None:
+        bar.say(_describe(stage, name))
+        bar.begin(f"after {stage.name}")  # the next stage may not say what it counts
 
-    stages = Stages(folder, tell)
+    stages = Stages(folder, report)
     try:
         yield stages
     except BaseException:
@@ -39,7 +39,7 @@ def staged(folder: Path, run: Run, bar: Bar, keep: bool) -> Iterator["Stages"]:
 
 
 def _clear(stages: "Stages") -> None:
-    """Remove what these stages have left; a folder that holds anything else stays."""
+    """Remove the files of these stages, and the folder if nothing else is in it."""
     for path in stages.files:
         path.unlink(missing_ok=True)
     if stages.folder is not None:
@@ -47,7 +47,7 @@ def _clear(stages: "Stages") -> None:
             stages.folder.rmdir()
 
 
-def _told(stage: "Stage", folder: str) -> str:
+def _describe(stage: "Stage", folder: str) -> str:
     if stage.reused:
         return f"{stage.name}: found in {folder}, {stage.seconds:.1f} s"
     memory = "" if stage.peak_bytes is None else f", {_size(stage.peak_bytes)}"

@@ -1,4 +1,4 @@
-"""Tags of records: predicted some at a time, and written as they come."""
+"""Tags of records: predicted in batches, and written as they come."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from halfmax._core.limits import limits
 from halfmax.cli.bar import Bar
+from halfmax.cli.mesh_options import TAG_FORMATS
 from halfmax.cli.streams import STANDARD, ending_of
 
 if TYPE_CHECKING:
@@ -15,15 +17,12 @@ if TYPE_CHECKING:
 
     Tagged = tuple[str, list[Tag]]  # the PMID of a record and its terms
 
-FORMATS = {"jsonl": ".jsonl", "csv": ".csv"}  # of standard output
 _ENDINGS = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet")
-_READ_AT_ONCE = 4096  # records
-_WRITTEN_AT_ONCE = 128  # under a rule that floods each can have thousands of terms
 _DIGITS = 6  # of a score
 
 
-class Written(NamedTuple):
-    """How many records were written, with how many terms, and how many have none."""
+class TagCounts(NamedTuple):
+    """The number of records written, of their terms, and of records without terms."""
 
     records: int
     terms: int
@@ -31,22 +30,24 @@ class Written(NamedTuple):
 
 
 def check_tags_out(out: str, form: str | None, force: bool) -> str:
-    """Refuse what cannot be written; gives the ending of the file's name."""
+    """Refuse a file that cannot be written; return the ending of its name."""
     from halfmax._core.files import check_writable
 
     if out == STANDARD:
-        if form not in (None, *FORMATS):
-            raise ValueError(f"--format must be {' or '.join(FORMATS)}; got {form!r}")
-        return FORMATS[form or "jsonl"]
+        if form not in (None, *TAG_FORMATS):
+            raise ValueError(f"--format must be {' or '.join(TAG_FORMATS)}; got {form!r}")
+        return TAG_FORMATS[form or "jsonl"]
     if form is not None:
-        raise ValueError("--format is for standard output; of a file its name tells the format")
+        raise ValueError(
+            "--format is for standard output; the name of a file determines its format"
+        )
     ending = ending_of(out, _ENDINGS)
     check_writable(out, force)
     return ending
 
 
 def check_choice(average: str, rule: str) -> str:
-    """Refuse what the tagger does not know, before records are read; gives the average's name."""
+    """Refuse an unknown average or rule before records are read; return the average's name."""
     from halfmax.mesh.model.tagger import RULES
     from halfmax.metrics.average import check_average
 
@@ -58,34 +59,34 @@ def check_choice(average: str, rule: str) -> str:
 def predict(
     tagger: "Tagger", corpus: "Corpus", average: str, rule: str, bar: Bar
 ) -> Iterator["Tagged"]:
-    """The terms of every record; a rule that does not look at all of them takes some at once."""
+    """Yield the terms of every record, by batches if the rule does not need all records."""
     from halfmax._core.progress import Progress
 
     if rule == "auto":
         records = corpus.records()
-        with Progress(bar, "tagging", len(corpus)) as told:
-            while some := list(islice(records, _READ_AT_ONCE)):
+        with Progress(bar, "tagging", len(corpus)) as progress:
+            while some := list(islice(records, limits.tag_records_read)):
                 outputs = tagger.outputs(tagger.factors(record.text for record in some))
-                tags = tagger.tags(outputs, tagger.rule(outputs, average), told)
+                tags = tagger.tags(outputs, tagger.rule(outputs, average), progress)
                 yield from zip((record.pmid for record in some), tags, strict=True)
         return
-    with Progress(bar, "reading texts", len(corpus)) as told:
-        outputs = tagger.outputs(tagger.factors(corpus.texts(), told))
+    with Progress(bar, "reading texts", len(corpus)) as progress:
+        outputs = tagger.outputs(tagger.factors(corpus.texts(), progress))
     chosen = tagger.rule(outputs, average, rule, bar)
-    with Progress(bar, "tagging", len(corpus)) as told:
-        yield from zip(corpus.pmids, tagger.tags(outputs, chosen, told), strict=True)
+    with Progress(bar, "tagging", len(corpus)) as progress:
+        yield from zip(corpus.pmids, tagger.tags(outputs, chosen, progress), strict=True)
 
 
-def write_tags(tagged: Iterator["Tagged"], path: str) -> Written:
+def write_tags(tagged: Iterator["Tagged"], path: str) -> TagCounts:
     """Write the terms of records as they come."""
     records = terms = without = 0
     with _tag_file(path) as write:
-        while some := list(islice(tagged, _WRITTEN_AT_ONCE)):
+        while some := list(islice(tagged, limits.tag_records_written)):
             write(some)
             records += len(some)
             terms += sum(len(tags) for _, tags in some)
             without += sum(not tags for _, tags in some)
-    return Written(records, terms, without)
+    return TagCounts(records, terms, without)
 
 
 @contextmanager

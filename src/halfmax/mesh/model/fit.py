@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core.errors import HalfmaxWarning
+from halfmax._core.errors import ArgumentError, HalfmaxWarning, in_python
 from halfmax._core.progress import Progress, ProgressLike, counted
 from halfmax._core.threads import one_blas_thread
 from halfmax._core.types import Array, Floats
@@ -143,8 +143,9 @@ def left_out_outputs(ridge: Ridge, penalties: Array) -> Outputs:
     distinct, penalty_of = np.unique(penalties, return_inverse=True)
     leverages = ridge.leverages(distinct)
     if 1.0 - leverages.max() < np.finfo(np.float32).eps:
-        raise ValueError(
-            f"penalty must be larger; with {distinct[0]:g} some document alone makes its own "
+        raise ArgumentError(
+            f"{in_python('penalty')} must be larger; with {distinct[0]:g} some document alone "
+            "makes its own "
             "output, and none is left when it is left out"
         )
     left_out = LeaveOneOutCorrection(leverages, penalty_of, ridge.truth)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.types import Array
 from halfmax.mesh.records.corpus import Headings
 
@@ -16,8 +17,9 @@ def frequent_terms(headings: Headings, rows: Array, min_count: int) -> Array:
     found = np.flatnonzero(counts >= min_count)
     if not len(found):
         most = f"the most frequent one has {counts.max()}" if len(counts) else "there are none"
-        raise ValueError(
-            f"min_count must leave some terms; no term has {min_count:,} of the {len(rows):,} "
+        raise ArgumentError(
+            f"{in_python('min_count')} must leave some terms; no term has {min_count:,} of the "
+            f"{len(rows):,} "
             f"documents or more: {most}"
         )
     return found

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfmax._core import checks
+from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
 
 WORDS = 188_923  # of the paper's vocabulary
 RANK = 200
@@ -62,19 +63,20 @@ class Settings:
         if self.rank is None:
             return min(RANK, most)
         if self.rank > most:
-            raise ValueError(
-                f"rank must be below the number of documents ({n_documents:,}) and of words "
+            raise ArgumentError(
+                f"{in_python('rank')} must be below the number of documents ({n_documents:,}) and "
+                "of words "
                 f"({n_words:,}); got {self.rank}"
             )
         return self.rank
 
 
 def _check_penalty(penalty: Any) -> None:
-    rule = "penalty must be 'shared', 'per-label' or a number above 0"
+    rule = f"{in_python('penalty')} must be 'shared', 'per-label' or a number above 0"
     if isinstance(penalty, str):
         if penalty not in PENALTIES:
-            raise ValueError(f"{rule}; got {penalty!r}")
+            raise ArgumentError(f"{rule}; got {penalty!r}")
     elif isinstance(penalty, bool) or not isinstance(penalty, (int, float)):
-        raise TypeError(f"{rule}; got {penalty!r}")
+        raise ArgumentTypeError(f"{rule}; got {penalty!r}")
     elif not 0.0 < penalty < float("inf"):
-        raise ValueError(f"{rule}; got {penalty!r}")
+        raise ArgumentError(f"{rule}; got {penalty!r}")

@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.files import whole_file
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array, Floats
@@ -107,7 +108,7 @@ class Tagger:
         """The thresholds that a rule has for a batch of documents."""
         average = check_average(average, one_classifier=False)
         if rule not in RULES:
-            raise ValueError(f"rule must be 'auto' or 'plug-in'; got {rule!r}")
+            raise ArgumentError(f"{in_python('rule')} must be 'auto' or 'plug-in'; got {rule!r}")
         name = f"{rule} {average}"
         if rule == AUTO:
             return MeshRule(name, self.thresholds[average])

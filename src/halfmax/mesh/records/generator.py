@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfmax._core.checks import check_whole
+from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.threads import spans
 from halfmax._core.types import Array
 from halfmax.mesh.records.record import Record
@@ -95,9 +96,10 @@ class Recipe:
         for kind in ("labels", "words"):
             number, wanted = getattr(self, f"n_{kind}"), getattr(self, f"{kind}_per_record")
             if number > self.n_train * wanted:
-                raise ValueError(
-                    f"n_{kind} must be at most n_train times {kind}_per_record, so that each has a "
-                    f"place; got {number:,}, more than {self.n_train:,} times {wanted:g}"
+                raise ArgumentError(
+                    f"{in_python(f'n_{kind}')} must be at most {in_python('n_train')} times "
+                    f"{in_python(f'{kind}_per_record')}, so that each has a place; got {number:,}, "
+                    f"more than {self.n_train:,} times {wanted:g}"
                 )
 
     def _set(self, name: str, value: float) -> None:
@@ -107,7 +109,9 @@ class Recipe:
 def _check_labels_per_record(value: Any) -> float:
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not is_number or not 1 <= value <= 1000:
-        raise ValueError(f"labels_per_record must be a number from 1 to 1,000; got {value!r:.60}")
+        raise ArgumentError(
+            f"{in_python('labels_per_record')} must be a number from 1 to 1,000; got {value!r:.60}"
+        )
     return float(value)
 
 

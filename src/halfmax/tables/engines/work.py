@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from halfmax._core.errors import ArgumentError, setting
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array, Floats
 from halfmax.staircase.counting import add_entries
@@ -162,10 +163,10 @@ class Predict:
         if len(strange) and not self.strangers_never:
             row = int(strange[0])
             label = rows.names[int(rows.codes[row])].as_py()
-            raise ValueError(
+            raise ArgumentError(
                 f"the thresholds have no label {label!r}; {rows.place.row(row)} has. They have "
                 f"{spell_out(self.labels[:9].to_pylist(), most=8)}: tune it too, or use "
-                "unknown='never' to leave such labels unpredicted"
+                f"{setting('unknown', 'never')} to leave such labels unpredicted"
             )
         of_name = np.append(self.thresholds, np.inf)[pc.fill_null(place, -1).to_numpy()]
         limits: Array = of_name[rows.codes]

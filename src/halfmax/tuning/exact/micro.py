@@ -9,6 +9,7 @@ as long as its next step has a precision above half of the pooled F1: one cut fo
 
 import numpy as np
 
+from halfmax._core.errors import ArgumentError, in_python, setting
 from halfmax._core.jit import kernel
 from halfmax._core.types import Array
 from halfmax.metrics.counts import confusion
@@ -66,10 +67,12 @@ def require_ratio(metric: Metric) -> LinearFractional:
     """The metric, if pooled counts can be maximised with a threshold for each label."""
     if isinstance(metric, LinearFractional):
         return metric
-    raise ValueError(
-        "average='micro' with one threshold per label needs a metric that is a ratio of weighted "
+    raise ArgumentError(
+        f"{setting('average', 'micro')} with one threshold per label needs a metric that is a "
+        "ratio of weighted "
         f"sums of the counts (f-beta, jaccard, accuracy, LinearFractional); got {metric!r}. One "
-        "threshold for all labels, tune(..., per_label=False), serves any monotone metric"
+        f"threshold for all labels, {in_python('tune(..., per_label=False)')}, serves any monotone "
+        "metric"
     )
 
 

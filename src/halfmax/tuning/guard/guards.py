@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
+from halfmax._core.errors import ArgumentError, in_python, setting
 from halfmax._core.labelled import LabelledScores
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.flooding import most_predicted
@@ -245,8 +246,9 @@ def _reach(plan: CutPlan, share: float) -> Array:
 def _best_for_pooled(plan: CutPlan, objective: Objective) -> float:
     """The cut with the best expected pooled counts: it is the cut of the score that it reaches."""
     if not isinstance(objective.metric, LinearFractional):
-        raise ValueError(
-            f"guard with average='micro' needs a LinearFractional metric such as 'f1'; "
+        raise ArgumentError(
+            f"{in_python('guard')} with {setting('average', 'micro')} needs a LinearFractional "
+            "metric such as 'f1'; "
             f"got {objective.metric.name!r}"
         )
     rows = plan.bands.rows[:, :-1].ravel()

@@ -1,4 +1,4 @@
-"""Labelled scores as a command is given them: a long table, or wide files with their truth."""
+"""Files of labelled scores on the command line: a long table, or wide files with their truth."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 _OF_LONG = ("label", "score", "truth", "binary", "n_instances", "check_duplicates")
 
 
-class Given(NamedTuple):
-    """Labelled scores, long or with a truth file wide, and the columns that they are in."""
+class LabelledFiles(NamedTuple):
+    """Files of labelled scores, long or (with a truth file) wide, and the names of columns."""
 
     context: typer.Context
     sources: list[str]
@@ -21,21 +21,21 @@ class Given(NamedTuple):
     score: str
     truth: str
     instance: str | None
-    weight: str | None
     truth_file: str | None
     binary: bool
     check_duplicates: bool | None
+    weight: str | None = None
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Of a long table, as the library calls them."""
-        named = {"instance": self.instance, "weight": self.weight}
+        """The columns of a long table, as keyword arguments of the library."""
+        optional = {"instance": self.instance, "weight": self.weight}
         return {
             "label": None if self.binary else self.label,
             "score": self.score,
             "truth": self.truth,
             "check_duplicates": self.check_duplicates,
-            **{role: name for role, name in named.items() if name is not None},
+            **{role: name for role, name in optional.items() if name is not None},
         }
 
     @property
@@ -43,29 +43,29 @@ class Given(NamedTuple):
         return self.truth_file is not None
 
     def paths(self) -> list[str]:
-        """What is to be read, the truth of wide files last; what has no meaning is refused."""
+        """Return the files to read, the truth of wide files last; refuse options of long tables."""
         if self.truth_file is None:
             return self.sources
         why = "is for long tables, and with --truth-file it is wide"
-        o.refuse_given(self.context, _OF_LONG, why)
+        o.refuse_options(self.context, _OF_LONG, why)
         if len(self.sources) > 1:
             raise ValueError(f"--truth-file takes one file of scores; got {len(self.sources):,}")
         return [*self.sources, self.truth_file]
 
 
-def read_wide_pair(given: Given, paths: list[str]) -> tuple["Wide", "Wide"]:
-    """The truth of wide files, with its rows in the order of the scores, and the scores."""
+def read_wide_pair(files: LabelledFiles, paths: list[str]) -> tuple["Wide", "Wide"]:
+    """Read the truth of wide files, with its rows in the order of the scores, and the scores."""
     from halfmax.cli.wide import in_order_of, read_wide
 
     score_path, truth_path = paths
-    scores = read_wide(score_path, given.instance)
-    return in_order_of(scores, read_wide(truth_path, given.instance, given.weight)), scores
+    scores = read_wide(score_path, files.instance)
+    return in_order_of(scores, read_wide(truth_path, files.instance, files.weight)), scores
 
 
-def open_long(given: Given, paths: list[str]) -> Any:
-    """A long table whose rows can be brought together to those of a matrix."""
+def open_long(files: LabelledFiles, paths: list[str]) -> Any:
+    """Open a long table whose rows can be gathered into the rows of a matrix."""
     from halfmax.tables.open import check_whole_rows, open_labelled
 
-    opened = open_labelled(paths, **{"instance": "instance", "weight": None, **given.columns})
+    opened = open_labelled(paths, **{"instance": "instance", "weight": None, **files.columns})
     check_whole_rows(opened)
     return opened
