@@ -29,6 +29,8 @@ class Limits:
 
     # ---- honesty
 
+    redraw_blocks: int = 1 << 8  # of staircase steps, drawn at once; part of what a seed means
+
     # ---- estimators
 
     # ---- tables
