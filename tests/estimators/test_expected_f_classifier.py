@@ -35,8 +35,7 @@ from strategies import AWKWARD, shares_of_nothing
 
 import halfmax as hm
 from halfmax.estimators import expected_f_classifier
-from halfmax.estimators.expected_f_classifier import reconcile
-from halfmax.expected.joint import Joint, open_joint
+from halfmax.expected.joint import Joint, open_joint, reconcile
 
 METRICS = ("f1", "f0.5", "f2", "precision", "recall", "accuracy")
 metrics = st.sampled_from(METRICS)

@@ -1,4 +1,4 @@
-"""What is wrong with probabilities, limits and joint distributions is said clearly."""
+"""Errors for bad probabilities, limits and joint distributions name the problem clearly."""
 
 import numpy as np
 import pandas as pd
@@ -120,19 +120,19 @@ BAD = [
         ValueError,
         r"q\[0, 1\] is 0.3, but exactly 2 items are true with probability 0.2",
     ),
-    ("too much", joint(p_empty=0.9), ValueError, r"must add up to 1; they make 1.5"),
-    ("too little", joint(p_empty=0.0), ValueError, r"must add up to 1; they make 0.6"),
+    ("too much", joint(p_empty=0.9), ValueError, r"must add up to 1; they add up to 1.5"),
+    ("too little", joint(p_empty=0.0), ValueError, r"must add up to 1; they add up to 0.6"),
     (
         "too little in one instance",
         joint([Q, Q], [0.4, 0.2]),
         ValueError,
-        r"add up to 1 in instance 1; they make 0.8",
+        r"add up to 1 in instance 1; they add up to 0.8",
     ),
     ("no probability of none", joint(p_empty=NAN), ValueError, r"p_empty must be from 0 to 1"),
     ("negative p_empty", joint(p_empty=-0.1), ValueError, r"p_empty must be from 0 to 1"),
     ("a word for p_empty", joint(p_empty="none"), TypeError, r"p_empty must be numbers"),
     ("two for one", joint(p_empty=[0.4, 0.4]), ValueError, r"each of the 1 instances.*\(2,\)"),
-    ("too much without p_empty", joint([[0.9], [0.9]], None), ValueError, r"they make 1.8"),
+    ("too much without p_empty", joint([[0.9], [0.9]], None), ValueError, r"they add up to 1.8"),
     ("flat q", joint([0.5, 0.5]), ValueError, r"items x sizes.*got 1, shape \(2,\)"),
     (
         "labels first",
@@ -185,7 +185,7 @@ def test_a_decision_for_many_batches_has_no_single_threshold():
         _ = hm.decide(P2).threshold
 
 
-def test_one_classifiers_two_columns_are_warned_of():
+def test_two_columns_of_one_classifier_cause_a_warning():
     p = np.random.default_rng(0).random(30)
     with pytest.warns(hm.HalfmaxWarning, match=r"pass its positive class, y_prob\[:, 1\]"):
         hm.decide(np.column_stack([1 - p, p]))
@@ -203,6 +203,6 @@ def test_p_empty_may_be_left_out_or_be_one_for_all():
         assert abs(d.expected_score - expected.expected_score) < 1e-12
 
 
-def test_estimates_may_miss_their_sums_by_rounding():
+def test_sums_of_estimates_may_be_off_by_rounding():
     q = np.array(Q) * (1 + 1e-9)
     assert hm.decide_joint(q, 0.4).expected_score > 0

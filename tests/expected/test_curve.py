@@ -65,7 +65,7 @@ KINDS = (
 )
 
 
-# The twins.
+# The naive twins agree with each other.
 
 
 @given(small, names, shares_of_nothing)
@@ -177,7 +177,7 @@ def test_two_items_by_hand():
 
 
 @given(st.sampled_from([5e-324, 1e-310, 1e-9, 0.3, 1.0]), names)
-def test_one_item_earns_its_probability(p, metric):
+def test_the_expected_metric_of_one_item_is_its_probability(p, metric):
     assert_close(hm.expected_curve([p], metric)[1], p)
 
 
@@ -193,7 +193,7 @@ def test_precision_is_the_mean_of_the_most_probable(p):
 
 
 @given(small, shares_of_nothing)
-def test_all_predicted_recalls_all(p, zero_division):
+def test_predicting_everything_has_full_recall(p, zero_division):
     nothing = np.prod(1 - p.astype(np.float64))
     got = hm.expected_curve(p, "recall", zero_division)[-1]
     assert got == pytest.approx(1 - nothing + zero_division * nothing, rel=0, abs=1e-12)
@@ -209,7 +209,7 @@ def test_values_lie_between_zero_and_one(p, metric, zero_division):
 
 
 @given(small, names)
-def test_zero_division_counts_where_nothing_can_be_divided(p, metric):
+def test_zero_division_counts_only_for_zero_over_zero(p, metric):
     zero, one = (hm.expected_curve(p, metric, zero_division) for zero_division in (0.0, 1.0))
     nothing = np.prod(1 - p.astype(np.float64))
     gain = np.zeros(len(p) + 1)
@@ -227,7 +227,7 @@ def test_the_curve_of_certain_items(n, beta):
 
 
 @given(small, names, st.integers(1, 3))
-def test_impossible_items_change_no_curve_but_of_accuracy(p, metric, more):
+def test_impossible_items_change_only_the_curve_of_accuracy(p, metric, more):
     got = hm.expected_curve(np.append(p, np.zeros(more)), metric, 0.5)[: len(p) + 1]
     if metric == "accuracy":
         got = (got * (len(p) + more) - more) / len(p)
@@ -246,7 +246,7 @@ def test_the_order_of_items_does_not_matter(p, metric, random):
 
 
 @given(small, names)
-def test_containers_hold_the_same_numbers(p, metric):
+def test_the_container_does_not_matter(p, metric):
     wide = p.astype(np.float64)
     before = p.tobytes()
     expected = hm.expected_curve(wide, metric)
@@ -282,14 +282,14 @@ def test_other_metrics_are_refused(metric):
 
 
 @pytest.mark.parametrize("metric", ["f1", "jaccard", "precision", "recall", "accuracy"])
-def test_progress_is_told_to_the_end(metric):
-    told = []
+def test_progress_is_reported_to_the_end(metric):
+    reports = []
     p = batch("uniform", 300)
-    got = hm.expected_curve(p, metric, progress=lambda *step: told.append(step))
+    got = hm.expected_curve(p, metric, progress=lambda *step: reports.append(step))
     assert_array_equal(got, hm.expected_curve(p, metric))
-    assert told
-    assert told[-1][0] == told[-1][1]
-    assert all(a[0] < b[0] and a[1] == b[1] for a, b in pairwise(told))
+    assert reports
+    assert reports[-1][0] == reports[-1][1]
+    assert all(a[0] < b[0] and a[1] == b[1] for a, b in pairwise(reports))
 
 
 def test_a_curve_can_be_interrupted():

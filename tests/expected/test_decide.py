@@ -17,7 +17,7 @@ from scipy import sparse
 from strategies import METRICS, averages, compiled, forms, layouts, probabilities, shares_of_nothing
 
 import halfmax as hm
-from halfmax.expected import decide
+from halfmax._core.limits import changed
 
 pytestmark = pytest.mark.kernels
 
@@ -40,7 +40,7 @@ def dense(predictions):
 
 
 def check(d, p, metric="f1", average="macro", zero_division=0.0, min_k=0, max_k=None):
-    """Everything that a decision says, beside the twin."""
+    """Compare everything in a decision with the naive twin."""
     p = np.asarray(p, np.float64)
     guess, groups = dense(d.predictions), batches(p.shape, average)
     assert guess.dtype == np.int8
@@ -85,7 +85,7 @@ def test_the_best_of_all_counts_is_taken(p, metric, zero_division):
 
 
 @given(one_batch, names, shares_of_nothing, st.data())
-def test_the_count_keeps_its_limits(p, metric, zero_division, data):
+def test_the_count_stays_within_its_limits(p, metric, zero_division, data):
     low = data.draw(st.integers(0, len(p)))
     high = data.draw(st.none() | st.integers(low, len(p) + 2))
     limits = {"zero_division": zero_division, "min_k": low, "max_k": high}
@@ -93,7 +93,7 @@ def test_the_count_keeps_its_limits(p, metric, zero_division, data):
 
 
 @given(one_batch, st.floats(0.01, 100.0))
-def test_any_beta_is_served(p, beta):
+def test_any_beta_is_accepted(p, beta):
     metric = hm.FBeta(beta)
     check(hm.decide(p, metric), p, metric.name)
 
@@ -112,7 +112,7 @@ def test_of_equally_good_counts_the_smallest_is_taken():
     assert_array_equal(hm.decide([0.0, 0.0]).predictions, [0, 0])
 
 
-def test_predicting_nobody_is_best_where_it_is_paid():
+def test_predicting_nothing_is_best_where_zero_division_rewards_it():
     assert hm.decide([0.01, 0.02]).counts[0] > 0
     d = hm.decide([0.01, 0.02], zero_division=1.0)
     assert (d.counts[0], d.threshold) == (0, inf)
@@ -129,7 +129,7 @@ def test_each_batch_of_a_matrix_is_decided(p, metric, average, zero_division):
 
 
 @given(matrices, names, averages, shares_of_nothing, st.data())
-def test_each_batch_keeps_its_limits(p, metric, average, zero_division, data):
+def test_the_count_of_each_batch_stays_within_its_limits(p, metric, average, zero_division, data):
     groups = batches(p.shape, average)
     each = st.integers(0, len(groups[0]))
     lows = data.draw(st.lists(each, min_size=len(groups), max_size=len(groups)))
@@ -174,26 +174,25 @@ def test_layouts_hold_the_same_numbers(p, metric, average):
 
 
 @given(matrices, names, averages, st.booleans(), st.data())
-def test_batches_in_parts_are_decided_as_at_once(p, metric, average, is_sparse, data):
+def test_deciding_in_small_blocks_changes_nothing(p, metric, average, is_sparse, data):
     given_ = sparse.csr_array(p) if is_sparse else p
     most = data.draw(
         hnp.arrays(np.int64, len(batches(p.shape, average)), elements=st.integers(0, 4))
     )
     expected = hm.decide(given_, metric, average, max_k=most)
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("_BLOCK_CELLS", "_BLOCK_STORED", "_FEWEST_COLUMNS"):
-            patch.setattr(decide, name, data.draw(st.sampled_from([1, 5])))
+    names = ("decide_block_cells", "decide_block_stored", "decide_fewest_columns")
+    with changed(**{name: data.draw(st.sampled_from([1, 5])) for name in names}):
         assert_same(hm.decide(given_, metric, average, max_k=most), expected)
 
 
-def test_read_only_input_is_welcome():
+def test_read_only_input_is_accepted():
     p = np.random.default_rng(0).random((20, 30))
     p.setflags(write=False)
     for average in ("macro", "micro", "samples"):
         assert hm.decide(p, average=average).predictions.any()
 
 
-def test_many_batches_have_no_one_threshold():
+def test_many_batches_have_no_single_threshold():
     d = hm.decide(np.full((3, 2), 0.5), average="samples")
     with pytest.raises(AttributeError, match="thresholds"):
         _ = d.threshold
@@ -203,14 +202,14 @@ def test_many_batches_have_no_one_threshold():
 
 
 def stored(p, form, keep):
-    """The same probabilities; absent is 0, but for zeros to keep."""
+    """The probabilities as a sparse matrix; `keep` marks zeros to store explicitly."""
     row, column = np.nonzero((p > 0) | keep)
     entries = sparse.coo_array((p[row, column], (row, column)), shape=p.shape)
     return entries.asformat(form)
 
 
 @given(matrices, forms, names, averages, shares_of_nothing, st.data())
-def test_sparse_is_decided_as_dense(p, form, metric, average, zero_division, data):
+def test_sparse_input_is_decided_like_dense_input(p, form, metric, average, zero_division, data):
     p = p * data.draw(hnp.arrays(np.bool_, p.shape))
     given_ = stored(p, form, data.draw(hnp.arrays(np.bool_, p.shape)))
     before = given_.data.tobytes()
@@ -227,7 +226,7 @@ def test_sparse_is_decided_as_dense(p, form, metric, average, zero_division, dat
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
 @pytest.mark.parametrize("metric", ["f1", "f0.3", "jaccard", "accuracy", "precision", "recall"])
-def test_larger_sparse_is_decided_as_dense(average, metric):
+def test_larger_sparse_input_is_decided_like_dense_input(average, metric):
     rng = np.random.default_rng(3)
     p = rng.random((40, 60)).round(2) * (rng.random((40, 60)) < 0.15)
     p[7], p[:, 11] = 0.0, 0.0
@@ -237,7 +236,7 @@ def test_larger_sparse_is_decided_as_dense(average, metric):
 
 
 @pytest.mark.parametrize("stored_in_a_row", [511, 512, 700])
-def test_long_sparse_rows_are_decided_as_dense(stored_in_a_row):
+def test_long_sparse_rows_are_decided_like_dense_rows(stored_in_a_row):
     p = np.zeros((3, 900))
     p[1, 100 : 100 + stored_in_a_row] = np.random.default_rng(4).random(stored_in_a_row).round(2)
     p[2, :9] = 0.3
@@ -260,7 +259,7 @@ def test_more_cells_than_memory_holds(metric):
 
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
-def test_nothing_stored_is_nothing_predicted(average):
+def test_no_stored_entries_means_no_predictions(average):
     d = hm.decide(sparse.csr_array((3, 4)), average=average)
     assert d.predictions.shape == (3, 4)
     assert d.predictions.nnz == 0
@@ -269,13 +268,13 @@ def test_nothing_stored_is_nothing_predicted(average):
     assert hm.decide(sparse.csr_array((3, 4)), average=average, zero_division=1.0).expected_score
 
 
-def test_an_old_sparse_matrix_gives_one():
+def test_an_old_style_sparse_matrix_returns_one():
     d = hm.decide(sparse.csr_matrix([[0.0, 0.9], [0.4, 0.0]]), average="samples")
     assert sparse.isspmatrix_csr(d.predictions)
     assert_array_equal(d.predictions.toarray(), [[0, 1], [1, 0]])
 
 
-# Longer batches, beside the whole curve.
+# Longer batches, compared with the whole curve.
 
 
 def row(kind, n, seed):
@@ -316,7 +315,9 @@ def assert_best(k, score, curve, low=0, high=None):
 
 
 LENGTHS = [(30, 0.0), (64, 0.5), (100, 1.0), (257, 0.0), (400, 0.5)]
-if numba.config.DISABLE_JIT:  # half of the time is for the longest, and 257 items go the same way
+if (
+    numba.config.DISABLE_JIT
+):  # the longest takes half of the time, and 257 items take the same code path
     LENGTHS.pop()
 
 
@@ -414,7 +415,7 @@ def library(request):
 
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
-def test_frames_come_out_as_they_went_in(library, average):
+def test_frames_return_as_the_kind_of_frame_that_came_in(library, average):
     given_ = library(COLUMNS)
     d = hm.decide(given_, average=average)
     plain = hm.decide(np.column_stack(list(COLUMNS.values())), average=average)
@@ -460,7 +461,7 @@ def test_the_table_shows_both_rules(library):
 
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
-def test_limits_that_cannot_be_kept_are_refused(average):
+def test_impossible_limits_are_refused(average):
     p = np.full((3, 4), 0.5)
     most = len(batches(p.shape, average)[0])
     assert hm.decide(p, average=average, min_k=most, max_k=99).predictions.all()
@@ -477,7 +478,7 @@ def test_limits_that_cannot_be_kept_are_refused(average):
 
 
 @pytest.mark.parametrize("value", [1.5, -0.25, np.nan, inf])
-def test_scores_are_no_probabilities(value):
+def test_values_that_are_no_probabilities_are_refused(value):
     p = np.full((3, 4), 0.5)
     p[1, 2] = value
     for given_ in (p, sparse.csr_array(p)):
@@ -496,27 +497,25 @@ def test_other_metrics_are_refused():
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_progress_is_told_to_the_end(average, is_sparse, monkeypatch):
-    for name in ("_BLOCK_CELLS", "_BLOCK_STORED"):
-        monkeypatch.setattr(decide, name, 100)
+def test_progress_is_reported_to_the_end(average, is_sparse):
     p = np.random.default_rng(1).random((20, 30))
     p = sparse.csr_array(p) if is_sparse else p
-    told = []
-    d = hm.decide(p, average=average, progress=lambda *step: told.append(step))
-    assert_same(d, hm.decide(p, average=average))
-    assert told[-1][0] == told[-1][1]
-    assert len(told) > 1 or average == "micro"
-    assert all(a[0] < b[0] and a[1] == b[1] for a, b in pairwise(told))
+    reports = []
+    with changed(decide_block_cells=100, decide_block_stored=100):
+        d = hm.decide(p, average=average, progress=lambda *step: reports.append(step))
+        assert_same(d, hm.decide(p, average=average))
+    assert reports[-1][0] == reports[-1][1]
+    assert len(reports) > 1 or average == "micro"
+    assert all(a[0] < b[0] and a[1] == b[1] for a, b in pairwise(reports))
 
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
-def test_a_decision_can_be_interrupted(average, monkeypatch):
-    monkeypatch.setattr(decide, "_BLOCK_CELLS", 100)
-
+def test_a_decision_can_be_interrupted(average):
     def stop(_done, _total):
         raise KeyboardInterrupt
 
     p = np.random.default_rng(1).random((20, 30))
-    with pytest.raises(KeyboardInterrupt):
-        hm.decide(p, average=average, progress=stop)
-    assert hm.decide(p, average=average).predictions.any()
+    with changed(decide_block_cells=100):
+        with pytest.raises(KeyboardInterrupt):
+            hm.decide(p, average=average, progress=stop)
+        assert hm.decide(p, average=average).predictions.any()

@@ -47,13 +47,13 @@ def check(d, law, metric="f1", zero_division=0.0, min_k=0, max_k=None):
 
 
 @given(laws(), metrics, shares_of_nothing)
-def test_no_set_of_labels_earns_more(law, metric, zero_division):
+def test_no_set_of_labels_has_a_higher_expected_metric(law, metric, zero_division):
     d = hm.decide_joint(*joint(law), metric, zero_division=zero_division)
     check(d, law, metric, zero_division)
 
 
 @given(laws(), metrics, shares_of_nothing, st.data())
-def test_the_count_keeps_its_limits(law, metric, zero_division, data):
+def test_the_count_stays_within_its_limits(law, metric, zero_division, data):
     q, p_empty = joint(law)
     low = data.draw(st.integers(0, len(q)))
     limits = {"min_k": low, "max_k": data.draw(st.none() | st.integers(low, len(q) + 1))}
@@ -62,13 +62,13 @@ def test_the_count_keeps_its_limits(law, metric, zero_division, data):
 
 
 @given(laws(most=4), st.floats(0.01, 100.0))
-def test_any_beta_is_served(law, beta):
+def test_any_beta_is_accepted(law, beta):
     metric = hm.FBeta(beta)
     check(hm.decide_joint(*joint(law), metric), law, metric.name)
 
 
 def test_the_best_set_is_not_always_of_the_most_probable():
-    # Label 2 is likelier than label 1, but comes only where label 0 has earned most already.
+    # Label 2 is likelier than label 1, but occurs only together with label 0, which gains most.
     law = {(1, 0, 1): Fraction(7, 20), (0, 1, 0): Fraction(6, 20), (1, 0, 0): Fraction(7, 20)}
     d = hm.decide_joint(*joint(law))
     assert_array_equal(d.predictions, [1, 1, 0])
@@ -78,7 +78,7 @@ def test_the_best_set_is_not_always_of_the_most_probable():
 
 
 @given(laws(), metrics)
-def test_sizes_that_never_come_can_be_left_out(law, metric):
+def test_sizes_that_never_occur_can_be_left_out(law, metric):
     q, p_empty = joint(law)
     largest = max(1, *(sum(y) for y in law))
     got, expected = (hm.decide_joint(x, p_empty, metric) for x in (q[:, :largest], q))
@@ -88,7 +88,7 @@ def test_sizes_that_never_come_can_be_left_out(law, metric):
 
 
 @given(st.integers(1, 4), st.integers(1, 3), metrics, shares_of_nothing, st.data())
-def test_many_instances_are_decided_as_one_by_one(n, instances, metric, zero_division, data):
+def test_many_instances_are_decided_like_single_ones(n, instances, metric, zero_division, data):
     models = [joint(data.draw(laws(n, n))) for _ in range(instances)]
     q, p_empty = np.array([q for q, _ in models]), [empty for _, empty in models]
     options = {"zero_division": zero_division, "max_k": data.draw(st.none() | st.integers(0, n))}
@@ -102,7 +102,7 @@ def test_many_instances_are_decided_as_one_by_one(n, instances, metric, zero_div
 
 
 @given(laws(), metrics)
-def test_inputs_are_left_as_they_are(law, metric):
+def test_inputs_are_not_modified(law, metric):
     q, p_empty = joint(law)
     q.setflags(write=False)
     before = q.tobytes()
@@ -133,7 +133,7 @@ def test_rare_labels_keep_their_digits(metric):
         check(hm.decide_joint(*joint(law), metric, min_k=low), law, metric, min_k=low)
 
 
-# More labels, beside the product of matrices.
+# More labels, compared with the plain matrix product.
 
 
 def model(n, seed):
@@ -149,14 +149,14 @@ def model(n, seed):
 
 
 def expected_f(q, p_empty, chosen, beta):
-    """Of any set of labels; predicting nothing earns 1 where nothing is true."""
+    """The expected F of any set of labels; predicting nothing scores 1 where nothing is true."""
     k, b2, sizes = chosen.sum(), beta * beta, np.arange(1, q.shape[1] + 1)
     return ((1 + b2) * q[chosen == 1] / (k + b2 * sizes)).sum() if k else p_empty
 
 
 @pytest.mark.parametrize("n", [20, 60, 300])
 @pytest.mark.parametrize("beta", [0.05, 0.5, 1.0, 1.3, 7.0, 100.0])
-def test_more_labels_are_decided_as_by_a_product_of_matrices(n, beta):
+def test_more_labels_are_decided_like_by_a_matrix_product(n, beta):
     for seed in range(3):
         q, p_empty = model(n, seed)
         d = hm.decide_joint(q, p_empty, hm.FBeta(beta), zero_division=1.0)
@@ -165,7 +165,7 @@ def test_more_labels_are_decided_as_by_a_product_of_matrices(n, beta):
         assert_close(expected_f(q, p_empty, d.predictions, beta), best)
 
 
-def test_more_instances_are_decided_as_one_by_one():
+def test_larger_instances_are_decided_like_single_ones():
     models = [model(150, seed) for seed in range(3)]
     got = hm.decide_joint(np.array([q for q, _ in models]), [empty for _, empty in models])
     alone = [hm.decide_joint(q, empty) for q, empty in models]
@@ -209,7 +209,7 @@ def test_draws_are_counted(draws):
 
 
 @given(drawn, st.data())
-def test_draws_may_weigh(draws, data):
+def test_draws_may_have_weights(draws, data):
     each = st.integers(0, 4) | st.floats(0.01, 10.0)
     weights = data.draw(st.lists(each, min_size=len(draws), max_size=len(draws)).filter(any))
     expected = naive.joint_from_samples(draws.tolist(), weights)
@@ -280,26 +280,26 @@ def test_other_metrics_are_refused(metric):
         ([[0.1, 0.1, 0.1]], 0.7),
     ],
 )
-def test_what_is_no_joint_distribution_is_refused(q, p_empty):
+def test_anything_but_a_joint_distribution_is_refused(q, p_empty):
     with pytest.raises(ValueError, match=r"q|p_empty"):
         hm.decide_joint(q, p_empty)
 
 
-def test_limits_that_cannot_be_kept_are_refused():
+def test_impossible_limits_are_refused():
     q, p_empty = model(5, 0)
     for limits in ({"min_k": 6}, {"min_k": 2, "max_k": 1}, {"max_k": -1}, {"min_k": -1}):
         with pytest.raises(ValueError, match=r"min_k|max_k"):
             hm.decide_joint(q, p_empty, **limits)
 
 
-def test_progress_is_told_to_the_end():
+def test_progress_is_reported_to_the_end():
     models = [model(20, seed) for seed in range(4)]
     q, p_empty = np.array([q for q, _ in models]), [empty for _, empty in models]
-    told = []
-    got = hm.decide_joint(q, p_empty, progress=lambda done, total: told.append((done, total)))
+    reports = []
+    got = hm.decide_joint(q, p_empty, progress=lambda done, total: reports.append((done, total)))
     assert_array_equal(got.predictions, hm.decide_joint(q, p_empty).predictions)
-    assert told[-1][0] == told[-1][1]
-    assert all(a[0] < b[0] and a[1] == b[1] for a, b in pairwise(told))
+    assert reports[-1][0] == reports[-1][1]
+    assert all(a[0] < b[0] and a[1] == b[1] for a, b in pairwise(reports))
 
 
 def test_a_joint_decision_can_be_interrupted():

@@ -1,4 +1,4 @@
-"""The heavy pass is made once for each question: staircases are counted as they are built."""
+"""The expensive pass runs once per question: staircases are counted as they are built."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ SCORES = np.clip(0.2 * rng.normal(size=MANY.shape) + 0.3 + 0.3 * MANY, 0.0, 1.0)
 
 @pytest.fixture
 def built(monkeypatch):
-    """The staircases built since then, each as the number of its steps."""
+    """The numbers of steps of all staircases built during the test."""
     found = []
     build = hm.Staircase.of_checked.__func__
 

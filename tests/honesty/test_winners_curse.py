@@ -20,11 +20,11 @@ def simulate(n, base_rate, runs, seed=0, **options):
     return got
 
 
-# The twins.
+# The naive twins.
 
 
 def test_the_law_of_two_items_by_hand():
-    # labels 11 and 01 end with a positive, 10 is best after its first item, 00 predicts nobody
+    # labels 11 and 01 end with a positive, 10 is best after its first item, 00 predicts no items
     np.testing.assert_allclose(naive.winners_curse_law(2, 0.25), [0.5625, 0.1875, 0.25])
 
 
@@ -133,11 +133,11 @@ def test_one_item_is_predicted_if_it_is_positive():
     assert abs(got.mean() - 0.25) < 0.02
 
 
-def test_nobody_is_predicted_where_nobody_is_positive():
+def test_no_items_are_predicted_where_none_is_positive():
     assert_array_equal(simulate(1000, 1e-300, 500), np.zeros(500))
 
 
-def test_everybody_is_predicted_where_all_are_positive():
+def test_all_items_are_predicted_where_all_are_positive():
     assert_array_equal(simulate(1000, np.nextafter(1, 0), 500), np.ones(500))
 
 
@@ -160,12 +160,12 @@ def test_half_is_predicted_only_above_one_over_the_cube_root_of_n(n):
     assert less[2] < 0.05
 
 
-def test_nearly_everybody_is_predicted_far_above():
+def test_nearly_all_items_are_predicted_at_high_base_rates():
     assert simulate(10**6, 0.3, 200).min() > 0.99
 
 
 @pytest.mark.parametrize("n", [10**6, 10**11])
-def test_nearly_nobody_is_predicted_far_below(n):
+def test_hardly_any_items_are_predicted_at_low_base_rates(n):
     assert np.median(simulate(n, 0.3 / n**0.5, 200)) < 0.02
 
 
@@ -189,7 +189,7 @@ def test_the_answer_does_not_depend_on_the_number_of_cores(monkeypatch):
     assert_array_equal(answers[0], answers[2])
 
 
-def test_a_seed_gives_its_own_answer_again_and_again():
+def test_a_seed_always_gives_the_same_answer():
     answers = [simulate(1000, 0.03, 300, seed) for seed in (0, 0, 1, np.int64(1), 2**100)]
     assert_array_equal(answers[0], answers[1])
     assert_array_equal(answers[2], answers[3])
@@ -198,7 +198,7 @@ def test_a_seed_gives_its_own_answer_again_and_again():
     assert_array_equal(hm.simulate_winners_curse(1000, 0.03, 300), answers[0])
 
 
-def test_runs_know_nothing_of_each_other():
+def test_runs_are_independent():
     got = simulate(10**4, 0.01, 20_000)
     for lag in (1, 2, 255, 256, 257):
         assert abs(np.corrcoef(got[lag:], got[:-lag])[0, 1]) < 4 / np.sqrt(len(got))
@@ -214,12 +214,12 @@ def test_whole_floats_are_whole_numbers():
     assert_array_equal(hm.simulate_winners_curse(1e3, 0.1, 5.0), simulate(1000, 0.1, 5))
 
 
-def test_progress_is_told_to_the_end():
-    told = []
-    got = simulate(1000, 0.03, 1000, progress=lambda *step: told.append(step))
+def test_progress_is_reported_to_the_end():
+    reports = []
+    got = simulate(1000, 0.03, 1000, progress=lambda *step: reports.append(step))
     assert_array_equal(got, simulate(1000, 0.03, 1000))
-    assert told[-1] == (1000, 1000)
-    assert [done for done, _ in told] == sorted({done for done, _ in told})
+    assert reports[-1] == (1000, 1000)
+    assert [done for done, _ in reports] == sorted({done for done, _ in reports})
 
 
 def test_a_simulation_can_be_interrupted():

@@ -1,4 +1,4 @@
-"""What is wrong with densities, base rates and simulations is said clearly."""
+"""Errors for bad densities, base rates and simulations name the problem clearly."""
 
 import math
 
@@ -247,7 +247,7 @@ def test_an_error_inside_a_density_is_not_hidden():
         hm.decision_region(broken, Z, 0.3)
 
 
-def test_a_region_cannot_be_asked_about_no_number():
+def test_contains_refuses_nan():
     with pytest.raises(ValueError, match="NaN"):
         hm.decision_region(Z, Z, 0.3).contains([0.0, NAN])
 

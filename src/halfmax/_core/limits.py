@@ -21,9 +21,15 @@ class Limits:
 
     # ---- expected and regions
 
+    decide_block_cells: int = 1 << 18  # of a dense matrix, decided at once
+    decide_block_stored: int = 1 << 18  # of a sparse matrix, stored entries decided at once
+    decide_fewest_columns: int = 8  # at once of a row-major matrix: read whole cache lines
+
     # ---- tuning
 
     # ---- honesty
+
+    redraw_blocks: int = 1 << 8  # of staircase steps, drawn at once; part of what a seed means
 
     # ---- estimators
 

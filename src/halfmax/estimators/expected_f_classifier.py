@@ -23,7 +23,7 @@ from halfmax.estimators import routing
 from halfmax.estimators.out_of_fold import fit_clone
 from halfmax.estimators.targets import check_rows, read_labels
 from halfmax.expected.decide_joint import decide_joint
-from halfmax.expected.joint import Joint
+from halfmax.expected.joint import Joint, reconcile
 from halfmax.metrics.metric import Metric
 from halfmax.metrics.score import score
 
@@ -256,49 +256,6 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _decide(self, q: Floats, p_empty: Any) -> npt.NDArray[np.int8]:
         decision = decide_joint(q, p_empty, self.metric, self.zero_division, self.min_k, self.max_k)
         return decision.predictions
-
-
-def reconcile(q: Floats, p_empty: Floats) -> Joint:
-    """Joint distributions made of what separately fitted models say about each row.
-
-    ``q`` is rows x items x sizes, ``p_empty`` has one number for each row. Every entry comes from
-    a model that does not know the others, but in a distribution the probabilities of the sizes,
-
-        c_s  =  sum over i of  q[i, s-1] / s,
-
-    add up to ``1 - p_empty``, and the shares ``q[i, s-1] / c_s`` of items in the sets of s items
-    lie between 0 and 1 and add up to s. So all c_s are scaled to ``1 - p_empty``, whose model was
-    asked for nothing else, and shares above 1 become 1, while one factor for all others of that
-    size makes up for it: of all shares that add up to s, these are the closest in
-    Kullback-Leibler divergence. They keep their order. What is 0 stays 0, unless fewer than s
-    items are not; then the others share alike what is left. A distribution stays as it is. A row
-    of which q says nothing has no items.
-
-    >>> q, p_empty = reconcile(np.array([[[0.2, 0.6], [0.1, 0.1], [0.1, 0.1]]]), np.array([0.2]))
-    >>> q.round(4).tolist(), p_empty.tolist()
-    ([[[0.2, 0.4], [0.1, 0.2], [0.1, 0.2]]], [0.2])
-    """
-    chances = q.sum(axis=1) / np.arange(1, q.shape[2] + 1)
-    total = chances.sum(axis=1, keepdims=True)
-    p_empty = np.where(total[:, 0] > 0.0, np.clip(p_empty, 0.0, 1.0), 1.0)
-    parts = np.divide(chances, total, out=np.zeros_like(chances), where=total > 0.0)
-    shares = _shares(q)
-    shares *= (parts * (1.0 - p_empty[:, None]))[:, None]
-    return Joint(shares, p_empty)
-
-
-def _shares(q: Floats) -> Floats:
-    """``min(1, t q)`` for each row and size s, with the t that makes items add up to s."""
-    n_items, sizes = q.shape[1], np.arange(1, q.shape[2] + 1)
-    largest_first = -np.sort(-q, axis=1)
-    rest = largest_first[:, ::-1].cumsum(axis=1)[:, ::-1]  # of this item and all after it
-    left = sizes - np.arange(n_items)[:, None]  # for these, if all items before have share 1
-    n_full = (left * largest_first > rest).sum(axis=1, keepdims=True)
-    rest, left = np.take_along_axis(rest, n_full, axis=1), sizes - n_full
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        shares = np.minimum(left * (q / rest), 1.0)
-    too_few = np.where(q > 0.0, 1.0, left / (n_items - n_full))
-    return np.where(rest > 0.0, shares, too_few)
 
 
 def _chances(model: Any, X: Any) -> Floats:

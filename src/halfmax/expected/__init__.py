@@ -1,1 +1,1 @@
-"""Without labels: the decisions that maximise the expected metric of a batch."""
+"""Without labels: the decisions with the highest expected metric for known probabilities."""

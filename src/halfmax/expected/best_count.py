@@ -1,14 +1,14 @@
 """How many of a batch's most probable items to predict so that its expected metric is largest.
 
-The ratio of expectations bounds the expectation of the ratio from both sides, so that all but a
-stretch of about ``sqrt(n)`` counts k is ruled out by a glance at running sums. Only that stretch of
-the expected curve is computed. With ``D = k + b2 mean`` and ``1/x`` convex,
+The ratio of expectations bounds the expectation of the ratio from below and above. Running sums
+therefore rule out all counts k except a stretch of about ``sqrt(n)`` of them, and only that stretch
+of the expected curve is computed. With ``D = k + b2 mean`` and ``1/x`` convex,
 
     scale P_k / (D + b2)  <=  E[F_k]  <=  scale P_k / D * (1 + b2^2 var / (D (k + b2 fewest))),
 
 where P_k is the sum of the k largest probabilities, mean and var are those of the number of true
-items, and fewer than `fewest` are true with no probability that matters. ``docs/expected-f.md``
-derives both sides, and those for Jaccard.
+items, and the probability that fewer than `fewest` items are true is negligible.
+``docs/expected-f.md`` derives both bounds, and those for Jaccard.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ import numpy as np
 
 from halfmax._core.jit import kernel, summing_kernel
 from halfmax._core.types import Array
-from halfmax.expected.curve import (
+from halfmax.expected.kernels import (
     KIND_ACCURACY,
     KIND_JACCARD,
     KIND_PRECISION,
@@ -39,14 +39,14 @@ from halfmax.expected.curve import (
     walk_f,
     walk_union,
 )
-from halfmax.expected.short_batches import LANES, MOST_SHORT, REACHES, expected_side_by_side
+from halfmax.expected.short_batches import LANES, MOST_SHORT, REACHES, expected_in_lanes
 
-TIE = 1e-14  # relative; values that differ by less count as equal, and then fewer items win
-_SLACK = 1e-9  # more than running sums are rounded by
+TIE = 1e-14  # relative; values that differ by less count as equal, and the smaller count wins
+_SLACK = 1e-9  # more than the rounding errors of running sums
 
 
 class Batches(NamedTuple):
-    """Probabilities, batch after batch, rising between two edges; zeros may be absent."""
+    """Probabilities of all batches, one after another, rising within each; zeros may be absent."""
 
     rising: Array
     edges: Array
@@ -54,7 +54,7 @@ class Batches(NamedTuple):
 
 
 class CountRule(NamedTuple):
-    """What is maximised, and the fewest and most items that each batch may have predicted."""
+    """The metric to maximise, and the fewest and most items to predict in each batch."""
 
     ratio: Ratio
     zero_division: float
@@ -63,24 +63,24 @@ class CountRule(NamedTuple):
 
 
 class BestCounts(NamedTuple):
-    """For each batch the best count, what it is worth, and the same for the plug-in threshold."""
+    """For each batch: the best count, its expected metric, and the same for the plug-in rule."""
 
     counts: Array
     values: Array
-    thresholds: Array  # the lowest probability predicted, +inf if none is
-    at_threshold: Array  # how many of those predicted are just there
+    thresholds: Array  # the lowest probability predicted, +inf if no item is
+    at_threshold: Array  # how many of the predicted items are equal to the threshold
     half_thresholds: Array
     half_counts: Array
     half_values: Array
 
 
 class _Stretches(NamedTuple):
-    """What is known of each batch, and the first and last count in question, 0 if none is."""
+    """What is known about each batch, and its first and last candidate count (0 if none)."""
 
     sizes: Array  # how many items can be true
-    means: Array  # how many are expected to be
-    nothing: Array  # what predicting nothing is worth
-    lifts: Array  # the factor that brings subnormal probabilities back among numbers with digits
+    means: Array  # how many items are expected to be true
+    nothing: Array  # the expected metric of predicting nothing
+    lifts: Array  # the factor that scales subnormal probabilities up to numbers with full digits
     first: Array
     last: Array
 
@@ -89,7 +89,7 @@ class _Stretches(NamedTuple):
 def _candidates(
     p: Array, mean: float, var: float, ratio: Ratio, floor: float, first: int, last: int
 ) -> tuple[int, int]:
-    """The first and last k, within these limits, that may beat both `floor` and all others."""
+    """The first and last k within the limits that may beat both `floor` and all other counts."""
     b2, scale = ratio.b2, ratio.scale
     fewest, _ = range_of_true(mean, p.size)
     best, found = floor, 0.0
@@ -152,9 +152,9 @@ def _expected_union(p: Array, mean: float, first: int, last: int) -> Array:
 def _stretch(
     p: Array, mean: float, ratio: Ratio, floor: float, min_k: int, max_k: int
 ) -> tuple[int, int]:
-    """The first and last count worth a look, beside predicting nothing; 0 if none is."""
+    """The first and last candidate count besides predicting nothing; 0 if there is none."""
     first, last = max(min_k, 1), min(max_k, p.size)
-    if first > last:  # predict more than can be true, or nothing
+    if first > last:  # the limits ask for more items than can be true, or for none
         return min_k, min_k
     if ratio.kind == KIND_PRECISION:
         return first, first
@@ -172,22 +172,22 @@ def _stretch(
 
 
 @kernel
-def _worth_of_nothing(p: Array, n_items: int, ratio: Ratio, zero_division: float) -> float:
-    """What predicting nothing is expected to earn."""
+def _value_of_nothing(p: Array, n_items: int, ratio: Ratio, zero_division: float) -> float:
+    """The expected metric of predicting nothing."""
     if ratio.kind == KIND_PRECISION:
         return zero_division
     if ratio.kind == KIND_ACCURACY:
         total = np.zeros((2, 1))
         for i in range(p.size):
             add_exactly(total, 0, 1.0 - p[i])
-        impossible = n_items - p.size  # by itself, so that a small sum keeps its digits
+        impossible = n_items - p.size  # added separately, so that a small sum keeps its digits
         return float(total[0, 0] + impossible) / n_items
     return zero_division * chance_of_none(p) if zero_division > 0.0 else 0.0
 
 
 @kernel
 def _possible(batches: Batches, batch: int) -> Array:
-    """The probabilities of a batch that are not zero, from high to low."""
+    """The nonzero probabilities of a batch, from high to low."""
     p = batches.rising[batches.edges[batch] : batches.edges[batch + 1]][::-1]
     size = p.size
     while size > 0 and p[size - 1] == 0.0:
@@ -210,7 +210,7 @@ def _find_stretches(batches: Batches, rule: CountRule, stretches: _Stretches) ->
         p = _possible(batches, batch)
         lift = LIFT if p.size and p[0] < TINY and not is_linear(ratio) else 1.0
         mean, min_k = _total(p), rule.min_k[batch]
-        nothing = _worth_of_nothing(p, batches.n_items, ratio, rule.zero_division)
+        nothing = _value_of_nothing(p, batches.n_items, ratio, rule.zero_division)
         floor = nothing * lift if min_k == 0 and ratio.kind != KIND_RECALL else 0.0
         lifted = p * lift if lift > 1.0 else p
         first, last = _stretch(lifted, mean * lift, ratio, floor, min_k, rule.max_k[batch])
@@ -223,7 +223,7 @@ def _find_stretches(batches: Batches, rule: CountRule, stretches: _Stretches) ->
 def _fill_linear(
     batches: Batches, ratio: Ratio, stretches: _Stretches, starts: Array, out: Array
 ) -> None:
-    """Precision and accuracy, for which one count of each batch is in question."""
+    """Fill in precision or accuracy, which have a single candidate count in each batch."""
     for batch in range(batches.edges.size - 1):
         p, k, total = _possible(batches, batch), stretches.first[batch], np.zeros((2, 1))
         if k == 0:
@@ -249,9 +249,9 @@ def _fill_short(
     starts: Array,
     out: Array,
 ) -> None:
-    """The chosen batches, a few at a time side by side.
+    """Fill in the chosen batches, a few at a time in parallel lanes.
 
-    Only those of one reach share their nodes, so that no answer depends on the neighbours.
+    Only batches of the same reach share their nodes, so no answer depends on the neighbours.
     """
     end = 0
     while end < chosen.size:
@@ -266,7 +266,7 @@ def _fill_short(
             falling = _possible(batches, some[lane])
             for i in range(falling.size):
                 p[i, lane] = falling[i]
-        curve = expected_side_by_side(p, last, reach, ratio)
+        curve = expected_in_lanes(p, last, reach, ratio)
         for lane in range(some.size):
             first, start = stretches.first[some[lane]], starts[some[lane]]
             for k in range(first, stretches.last[some[lane]] + 1):
@@ -275,7 +275,7 @@ def _fill_short(
 
 @kernel
 def _pick(floors: Array, first: Array, starts: Array, curve: Array, counts: Array) -> None:
-    """The best count of each batch, the smallest of equals; 0 if its floor is not surpassed."""
+    """Choose the best count of each batch, the smallest among ties; 0 if none beats the floor."""
     for batch in range(counts.size):
         values = curve[starts[batch] : starts[batch + 1]]
         counts[batch] = 0
@@ -304,7 +304,7 @@ def _find_thresholds(
 
 @kernel
 def _count_reaching(batches: Batches, thresholds: Array, counts: Array) -> None:
-    """How many of the items that can be true reach the threshold of their batch."""
+    """Count the items of each batch that can be true and reach its threshold."""
     for batch in range(counts.size):
         p = _possible(batches, batch)
         counts[batch] = 0
@@ -313,7 +313,7 @@ def _count_reaching(batches: Batches, thresholds: Array, counts: Array) -> None:
 
 
 def best_counts(batches: Batches, rule: CountRule) -> BestCounts:
-    """For each batch the best count, and what the plug-in threshold of its score would give."""
+    """Find the best count of each batch, and what the plug-in threshold of its score gives."""
     n_batches = len(batches.edges) - 1
     sizes, first, last, counts, half_counts, at_threshold = np.empty((6, n_batches), np.int64)
     means, nothing, lifts, thresholds = np.empty((4, n_batches))
@@ -324,31 +324,38 @@ def best_counts(batches: Batches, rule: CountRule) -> BestCounts:
     floors = np.where(rule.min_k > 0, -np.inf, (nothing - always) * lifts)
     _pick(floors, first, starts, curve, counts)
 
-    def worth(of: Array) -> Array:
-        """What these counts, one for each batch, are expected to reach."""
-        inside = (of >= first) & (of <= last) & (of > 0)
-        values, outside = nothing.copy(), (of > 0) & ~inside
-        values[inside] = curve[(starts[:-1] + of - first)[inside]]
+    def expected(k: Array) -> Array:
+        """The expected metric of these counts, one for each batch."""
+        inside = (k >= first) & (k <= last) & (k > 0)
+        values, outside = nothing.copy(), (k > 0) & ~inside
+        values[inside] = curve[(starts[:-1] + k - first)[inside]]
         if outside.any():
-            alone = np.where(outside, of, 0)
+            alone = np.where(outside, k, 0)
             others = stretches._replace(first=alone, last=alone)
             _, values[outside] = _curve_of_stretches(batches, rule.ratio, others)
-        return np.where(of > 0, values / lifts + always, nothing)
+        return np.where(k > 0, values / lifts + always, nothing)
 
-    values = worth(counts)
+    values = expected(counts)
     a, b, c, d = rule.ratio.cut
     half_thresholds = (a + b * values) / (c + d * values)
     _count_reaching(batches, half_thresholds, half_counts)
     np.clip(half_counts, rule.min_k, rule.max_k, out=half_counts)
     _find_thresholds(batches, counts, thresholds, at_threshold)
-    half = half_thresholds, half_counts, worth(half_counts)
-    return BestCounts(counts, values, thresholds, at_threshold, *half)
+    return BestCounts(
+        counts=counts,
+        values=values,
+        thresholds=thresholds,
+        at_threshold=at_threshold,
+        half_thresholds=half_thresholds,
+        half_counts=half_counts,
+        half_values=expected(half_counts),
+    )
 
 
 def _curve_of_stretches(
     batches: Batches, ratio: Ratio, stretches: _Stretches
 ) -> tuple[Array, Array]:
-    """Where each batch's stretch starts in the array that follows, the expected metric of each."""
+    """Return the curve of all stretches, one after another, after the places where they start."""
     first, last, sizes = stretches.first, stretches.last, stretches.sizes
     starts = np.append(0, np.cumsum(np.where(first > 0, last - first + 1, 0)))
     curve = np.empty(starts[-1])

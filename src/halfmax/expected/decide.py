@@ -1,4 +1,4 @@
-"""Calibrated probabilities in, the decisions with the highest expected metric out."""
+"""`decide`: the predictions with the highest expected metric for calibrated probabilities."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -10,6 +10,7 @@ from scipy import sparse
 
 from halfmax._core import checks, frames
 from halfmax._core.jit import kernel
+from halfmax._core.limits import limits
 from halfmax._core.matrix import Matrix, like_input, open_probabilities, warn_of_two_classes
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks, spans
@@ -21,11 +22,8 @@ from halfmax.expected.limits import check_limits
 from halfmax.metrics.average import check_average
 from halfmax.metrics.metric import Metric, find_metric
 
-_BLOCK_CELLS = 1 << 18
-_BLOCK_STORED = 1 << 18
-_FEWEST_COLUMNS = 8  # of a matrix in rows, so that a line of the cache is not read for one of them
 _MOST_PADDING = 2
-_LONG = 512  # from here on numpy's sort, called once for each batch, is the faster one
+_LONG = 512  # from this length on, numpy's sort, called once for each batch, is faster
 
 
 @kernel
@@ -44,7 +42,7 @@ def _spread(data: Array, edges: Array, out: Array) -> None:
 
 @kernel
 def _mark(batches: Array, thresholds: Array, at_threshold: Array, out: Array) -> None:
-    """1 where predicted: above the threshold, and the first of those at it."""
+    """Mark with 1 the items above the threshold, and the first of those equal to it."""
     for batch in range(batches.shape[0]):
         threshold, left = thresholds[batch], at_threshold[batch]
         for i in range(batches.shape[1]):
@@ -60,7 +58,7 @@ def _mark(batches: Array, thresholds: Array, at_threshold: Array, out: Array) ->
 def _mark_stored(
     data: Array, indices: Array, edges: Array, thresholds: Array, at: Array, ends: Array, out: Array
 ) -> None:
-    """The places predicted in each batch; absent ones have probability 0."""
+    """Write the places predicted in each batch; absent entries have probability 0."""
     for batch in range(edges.size - 1):
         threshold, left, to, end = thresholds[batch], at[batch], ends[batch], ends[batch + 1]
         absent = 0
@@ -88,48 +86,72 @@ def decide(
     *,
     progress: ProgressLike = None,
 ) -> Decision:
-    """The predictions with the highest expected metric, given calibrated probabilities.
+    """Find the predictions with the highest expected metric for calibrated probabilities.
 
-    No labels are needed: the items of a batch are taken to be independent, each true with its
-    probability, and the metric of *this batch* is expected over all outcomes. Exact over all sets
-    of items, since the best set of a size holds the most probable. `decide_joint` is for items
-    that depend on each other, `tune` for scores that are no probabilities.
+    No labels are needed. The items of a batch are taken to be independent, each true with its
+    probability, and the metric of *this batch* is averaged over all outcomes. The answer is exact
+    over all sets of items, because the best set of a given size holds the most probable items.
 
     Parameters
     ----------
-    y_prob : 1-D, or rows x labels
-        Probabilities; dense, scipy sparse (absent means 0) or a data frame. 1-D is one batch.
+    y_prob : array-like of shape (rows,) or (rows, labels)
+        Probabilities; dense, scipy sparse (absent entries are 0) or a data frame. One-dimensional
+        input is a single batch.
     metric : str or Metric
-        ``"f1"``, any ``"f<beta>"`` or `FBeta`, ``"jaccard"``, ``"precision"``, ``"recall"`` or
-        ``"accuracy"``.
+        One of ``"f1"``, any ``"f<beta>"`` or `FBeta`, ``"jaccard"``, ``"precision"``, ``"recall"``
+        or ``"accuracy"``.
     average : {"macro", "micro", "samples"}
-        What a batch is: each column, the whole matrix, or each row. To tag documents, each with
-        its own labels, it is ``"samples"``: under ``"macro"`` the documents of a label compete.
+        What a batch is: each column, the whole matrix, or each row. Use ``"samples"`` to tag
+        documents, each with its own labels; under ``"macro"`` the documents of a label compete.
     zero_division : float
-        What 0/0 earns, 0 to 1: predicting nothing when nothing is true has that F.
+        The value of 0/0, from 0 to 1: the F of predicting nothing when nothing is true.
     min_k, max_k : int, or one for each batch
-        Predict at least and at most so many items of each batch: labels of a row under
-        ``"samples"``, rows of a label under ``"macro"``. If more must be predicted than can be
-        true, items of probability 0 are, in the order in which they come.
-    progress
-        ``True`` for a line on stderr, or a function that is told ``(done, total)`` in batches.
+        The fewest and most items to predict in each batch: labels of a row under ``"samples"``,
+        rows of a label under ``"macro"``. If `min_k` is larger than the number of items that can
+        be true, items of probability 0 are predicted in the order in which they come.
+    progress : bool or callable, optional
+        True to print a progress line on stderr, or a function called as ``progress(done, total)``,
+        both in batches.
 
     Returns
     -------
     Decision
-        With ``predictions`` in the container of the input (CSR if sparse), ``thresholds``,
-        ``expected_score``, and beside them what the plug-in threshold, half of the best F1, would
-        give. Equal probabilities are predicted in the order in which they come; among equally good
-        counts, equal up to 1e-14, the smallest wins; recall takes all that can be true.
+        The ``predictions`` in the container of the input (CSR if sparse), ``thresholds``,
+        ``expected_score``, and for comparison the results of the plug-in threshold, half of the
+        best F1. Equal probabilities are predicted in the order in which they come. Among equally
+        good counts, equal up to 1e-14, the smallest wins. Recall predicts every item that can be
+        true.
 
+    Raises
+    ------
+    ValueError
+        If `y_prob` does not hold probabilities, if the expectation of `metric` is not known in
+        closed form, or if another argument is out of its range.
+
+    Warns
+    -----
+    HalfmaxWarning
+        If `y_prob` looks like the two columns of a binary classifier's ``predict_proba``.
+
+    See Also
+    --------
+    decide_joint : The same question for items that depend on each other.
+    decide_table : The same question for a long table of any size.
+    expected_curve : The expected metric of every count, for one batch.
+    tune : Thresholds from labelled scores, which need not be probabilities.
+
+    Examples
+    --------
+    >>> from halfmax import decide
     >>> d = decide([0.1, 0.7, 0.4, 0.05])
     >>> d.predictions.tolist(), d.threshold, round(d.expected_score, 4)
     ([0, 1, 1, 0], 0.4, 0.6184)
     """
     matrix = open_probabilities(y_prob, "y_prob")
     warn_of_two_classes(matrix.values, "y_prob")
-    limits = zero_division, min_k, max_k
-    decision = decide_matrix(matrix, metric, average, *limits, progress=progress)
+    decision = decide_matrix(
+        matrix, metric, average, zero_division, min_k, max_k, progress=progress
+    )
     return replace(decision, predictions=like_input(decision.predictions, matrix, y_prob))
 
 
@@ -143,7 +165,7 @@ def decide_matrix(
     *,
     progress: ProgressLike = None,
 ) -> Decision:
-    """`decide` for probabilities that have passed the gate; predictions are an array or a CSR."""
+    """`decide` for checked probabilities; the predictions are an array or a CSR matrix."""
     found = find_metric(metric)
     ratio = find_ratio(found)
     zero_division = checks.check_share_known("zero_division", zero_division)
@@ -151,11 +173,11 @@ def decide_matrix(
     average = check_average(average, one_classifier=one_batch)
     average = "binary" if one_batch else average
     batches = _batches(matrix.values, average)
-    limits = check_limits(min_k, max_k, batches.shape)
-    rule = CountRule(ratio, zero_division, *limits)
-    with Progress(progress, f"decide: {batches.shape[0]:,} batches", batches.shape[0]) as told:
+    fewest, most = check_limits(min_k, max_k, batches.shape)
+    rule = CountRule(ratio, zero_division, fewest, most)
+    with Progress(progress, f"decide: {batches.shape[0]:,} batches", batches.shape[0]) as meter:
         work = _decide_stored if matrix.is_sparse else _decide_dense
-        best, predictions = work(batches, rule, told)
+        best, predictions = work(batches, rule, meter)
     predictions = predictions.T if average == "macro" else predictions
     predictions = predictions.reshape(matrix.values.shape)
     return Decision(
@@ -175,14 +197,14 @@ def decide_matrix(
 
 
 def _batches(values: Any, average: str) -> Any:
-    """The same numbers with one batch in each row."""
+    """Arrange the numbers so that each row is one batch."""
     if average == "samples":
         return values
     turned = values.T if average == "macro" else values.reshape((1, -1))
     return turned if isinstance(values, np.ndarray) else sparse.csr_array(turned)
 
 
-def _decide_dense(batches: Array, rule: CountRule, told: Progress) -> tuple[BestCounts, Array]:
+def _decide_dense(batches: Array, rule: CountRule, meter: Progress) -> tuple[BestCounts, Array]:
     n_batches, n_items = batches.shape
     predictions = np.empty(batches.shape, np.int8, order="C" if batches.flags.c_contiguous else "F")
 
@@ -193,12 +215,12 @@ def _decide_dense(batches: Array, rule: CountRule, told: Progress) -> tuple[Best
         _mark(block, best.thresholds, best.at_threshold, predictions[part])
         return best, predictions[part]
 
-    step = max(_FEWEST_COLUMNS, _BLOCK_CELLS // n_items)
-    best, _ = _run(work, spans(n_batches, step), told)
+    step = max(limits.decide_fewest_columns, limits.decide_block_cells // n_items)
+    best, _ = _run(work, spans(n_batches, step), meter)
     return best, predictions
 
 
-def _decide_stored(batches: Any, rule: CountRule, told: Progress) -> tuple[BestCounts, Any]:
+def _decide_stored(batches: Any, rule: CountRule, meter: Progress) -> tuple[BestCounts, Any]:
     n_batches, n_items = batches.shape
 
     def work(part: slice) -> tuple[BestCounts, Array]:
@@ -209,12 +231,11 @@ def _decide_stored(batches: Any, rule: CountRule, told: Progress) -> tuple[BestC
         best = best_counts(Batches(*_sorted(data, edges), n_items), _of(rule, part))
         ends = np.append(0, np.cumsum(best.counts))
         places = np.empty(ends[-1], indices.dtype)
-        limits = best.thresholds, best.at_threshold
-        _mark_stored(data, indices, edges, *limits, ends, places)
+        _mark_stored(data, indices, edges, best.thresholds, best.at_threshold, ends, places)
         return best, places
 
-    step = max(1, _BLOCK_STORED * n_batches // max(1, batches.nnz))
-    best, places = _run(work, spans(n_batches, step), told)
+    step = max(1, limits.decide_block_stored * n_batches // max(1, batches.nnz))
+    best, places = _run(work, spans(n_batches, step), meter)
     indices = np.concatenate(places)
     ends = np.append(0, np.cumsum(best.counts)).astype(batches.indptr.dtype)
     ones = np.ones(len(indices), np.int8)
@@ -222,27 +243,30 @@ def _decide_stored(batches: Any, rule: CountRule, told: Progress) -> tuple[BestC
 
 
 def _run(
-    work: Callable[[slice], tuple[BestCounts, Array]], parts: list[slice], told: Progress
+    work: Callable[[slice], tuple[BestCounts, Array]], parts: list[slice], meter: Progress
 ) -> tuple[BestCounts, list[Array]]:
-    """All parts, on all cores; an interruption waits for those that run and drops the rest."""
+    """Run all parts on all cores; an interruption waits for the running ones, drops the rest."""
     best, others = [], []
     with closing(map_blocks(work, parts)) as results:
         for one, other in results:
             best.append(one)
             others.append(other)
-            told.advance(len(one.counts))
+            meter.advance(len(one.counts))
     return BestCounts(*map(np.concatenate, zip(*best, strict=True))), others
 
 
 def _of(rule: CountRule, part: slice) -> CountRule:
+    """The rule for a part of the batches."""
     return rule._replace(min_k=rule.min_k[part], max_k=rule.max_k[part])
 
 
 def _sorted(data: Array, edges: Array) -> tuple[Array, Array]:
-    """A copy with each batch sorted, and the edges between them."""
+    """Return a copy with each batch sorted, and the edges between batches."""
     lengths = np.diff(edges)
     longest = lengths.max()
-    if longest * len(lengths) <= _MOST_PADDING * len(data):  # numpy sorts rows of a matrix fastest
+    if longest * len(lengths) <= _MOST_PADDING * len(
+        data
+    ):  # numpy sorts the rows of a matrix fastest
         padded = np.zeros((len(lengths), longest))
         _spread(data, edges, padded)
         padded.sort(axis=1)

@@ -1,12 +1,12 @@
-"""Items that depend on each other: the general F-maximiser.
+"""`decide_joint`: the general F-maximiser, for items that depend on each other.
 
 When k items are predicted, item i adds
 
     gain[i, k]  =  sum over s of  q[i, s-1] * (1 + b2) / (k + b2 s)
 
 to the expected F, so the best k items are those with the k largest gains. As ``1 / (k + b2 s)`` is
-a short sum of products ``exp(-k t) * exp(-b2 s t)``, all gains need no matrix product of three long
-sides.
+a short sum of products ``exp(-k t) * exp(-b2 s t)``, all gains come from products of narrow
+matrices: the matrix of items x sizes is never multiplied by one of sizes x counts.
 """
 
 from dataclasses import dataclass
@@ -21,24 +21,22 @@ from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.reciprocal import exponential_sum
 from halfmax._core.threads import spans
 from halfmax._core.types import Array, Floats
-from halfmax.expected.curve import (
+from halfmax.expected.curve import find_ratio
+from halfmax.expected.joint import Joint, open_joint
+from halfmax.expected.kernels import (
     KIND_ACCURACY,
     KIND_F,
     KIND_JACCARD,
     KIND_PRECISION,
     KIND_RECALL,
     Ratio,
-    find_ratio,
 )
-from halfmax.expected.joint import Joint, open_joint
 from halfmax.expected.limits import check_limits
 from halfmax.metrics.metric import Metric, find_metric
 
-Floats = Floats
-
-_TIE = 1e-12  # relative; sums of this length are rounded by less
+_TIE = 1e-12  # relative; the rounding errors of such sums are smaller
 _BLOCK_CELLS = 1 << 21
-_LONG = 1024  # from here on finding the largest of a row is faster than sorting it, call by call
+_LONG = 1024  # from this length on, partitioning rows one by one is faster than sorting them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,13 +45,26 @@ class JointDecision:
 
     Attributes
     ----------
-    predictions : ndarray of int8, (items,) or (instances, items)
+    predictions : ndarray of int8, shape (items,) or (instances, items)
+        The predicted items are 1.
     expected_score : float
         The mean of `expected_scores`.
-    expected_scores, counts : ndarray, one for each instance
-        The expected metric, and how many items are predicted.
+    expected_scores, counts : ndarray of shape (instances,)
+        The expected metric of each instance, and how many of its items are predicted.
     metric : str
-        What was maximised.
+        The name of the metric that was maximised.
+
+    See Also
+    --------
+    decide_joint : The function that returns it.
+    Decision : The counterpart for independent items.
+
+    Examples
+    --------
+    >>> from halfmax import decide_joint
+    >>> d = decide_joint([[0.5, 0.25], [0.0, 0.25]], 0.25)
+    >>> d.predictions.tolist(), d.counts.tolist(), round(d.expected_score, 4)
+    ([1, 0], [1], 0.6667)
     """
 
     predictions: npt.NDArray[np.int8]
@@ -73,7 +84,7 @@ class JointDecision:
 
 @summing_kernel
 def _sum_tails(gains: Array, first: int, out: Array) -> None:
-    """For each instance the sum of the last k gains, at k = first, first + 1, ..."""
+    """Sum the last k gains of each instance, for k = first, first + 1, ..."""
     for b in range(gains.shape[0]):
         for row in range(gains.shape[1]):
             for i in range(gains.shape[2] - first - row, gains.shape[2]):
@@ -82,7 +93,7 @@ def _sum_tails(gains: Array, first: int, out: Array) -> None:
 
 @summing_kernel
 def _weigh(q: Array, weights: Array) -> Array:
-    """Weighted sums of the rows, each in the same order, so that equal items stay equal."""
+    """Weighted sums of the rows, all added up in the same order so that equal items stay equal."""
     sums = np.zeros(q.shape[0])
     for i in range(q.shape[0]):
         for s in range(q.shape[1]):
@@ -100,32 +111,51 @@ def decide_joint(
     *,
     progress: ProgressLike = None,
 ) -> JointDecision:
-    """The predictions with the highest expected metric for items that depend on each other.
+    """Find the predictions with the highest expected metric for items that depend on each other.
 
-    Exact over all sets of items, whatever the dependence.
+    The answer is exact over all sets of items, whatever the dependence.
 
     Parameters
     ----------
-    q : items x sizes, or instances x items x sizes
-        ``q[i, s-1]`` is the probability that item i is true and exactly s items are; sizes that
-        cannot occur may be left off at the end. `joint_from_samples` estimates it, and its answer
-        may be given whole.
-    p_empty : float, or one for each instance, optional
-        The probability that no item is true, to be checked against q, which implies it.
+    q : array-like of shape (items, sizes) or (instances, items, sizes), or Joint
+        The probability ``q[i, s-1]`` that item i is true and exactly s items are true. Sizes that
+        cannot occur may be left off at the end. The whole result of `joint_from_samples` is
+        accepted too.
+    p_empty : float or array-like of shape (instances,), optional
+        The probability that no item is true. `q` implies it; if it is passed, it is checked.
     metric : str or Metric
         Any ``"f<beta>"`` or `FBeta`, ``"precision"``, ``"recall"`` or ``"accuracy"``.
     zero_division : float
-        What 0/0 earns, 0 to 1: predicting nothing when nothing is true has that F.
+        The value of 0/0, from 0 to 1: the F of predicting nothing when nothing is true.
     min_k, max_k : int
-        Predict at least and at most so many items.
-    progress
-        ``True`` for a line on stderr, or a function that is told ``(done, total)`` in instances.
+        The fewest and most items to predict.
+    progress : bool or callable, optional
+        True to print a progress line on stderr, or a function called as ``progress(done, total)``,
+        both in instances.
+
+    Returns
+    -------
+    JointDecision
+        The ``predictions``, ``expected_score``, and ``expected_scores`` and ``counts`` of each
+        instance.
+
+    Raises
+    ------
+    ValueError
+        If `q` and `p_empty` are not a joint distribution, if the expectation of `metric` does not
+        follow from them, or if another argument is out of its range.
+
+    See Also
+    --------
+    joint_from_samples : Estimate `q` and `p_empty` from draws of label vectors.
+    ExpectedFClassifier : Learn them from labelled rows.
+    decide : The best predictions for independent items.
 
     Examples
     --------
     Two labels that come together half of the time, and a third that comes instead of them:
 
-    >>> from halfmax import joint_from_samples
+    >>> from halfmax import decide_joint, joint_from_samples
     >>> q, p_empty = joint_from_samples([[1, 1, 0], [0, 0, 1]])
     >>> q.tolist()
     [[0.0, 0.5, 0.0], [0.0, 0.5, 0.0], [0.5, 0.0, 0.0]]
@@ -142,15 +172,15 @@ def decide_joint(
     n_instances, n_items, _ = joint.q.shape
     for name, limit in (("min_k", min_k), ("max_k", max_k)):
         if isinstance(limit, (list, tuple, np.ndarray)) and np.ndim(limit):
-            raise ValueError(f"{name} must be one number, for all instances; got {limit!r}")
+            raise ValueError(f"{name} must be one number for all instances; got {limit!r}")
     fewest, most = (int(limit[0]) for limit in check_limits(min_k, max_k, (1, n_items)))
     maximise = _maximise_f if ratio.kind == KIND_F else _maximise_sum
     predictions, scores = np.empty((n_instances, n_items), np.int8), np.empty(n_instances)
-    with Progress(progress, f"decide_joint: {n_instances:,} instances", n_instances) as told:
+    with Progress(progress, f"decide_joint: {n_instances:,} instances", n_instances) as meter:
         for part in spans(n_instances, max(1, _BLOCK_CELLS // (n_items * n_items))):
             block = Joint(joint.q[part], joint.p_empty[part])
             predictions[part], scores[part] = maximise(block, ratio, zero_division, fewest, most)
-            told.advance(len(block.q))
+            meter.advance(len(block.q))
     return JointDecision(
         predictions=predictions[0] if one else predictions,
         expected_score=float(scores.mean()),
@@ -161,11 +191,12 @@ def decide_joint(
 
 
 def _find_linear(metric: Metric) -> Ratio:
+    """The metric as the kernels see it, if its gains are sums over items."""
     ratio = find_ratio(metric)
     if ratio.kind == KIND_JACCARD:
         raise ValueError(
-            "metric 'jaccard' of dependent items asks for more than q holds, the number of hits "
-            "together with the size; use any 'f<beta>', 'precision', 'recall' or 'accuracy'"
+            "metric 'jaccard' of dependent items needs the joint distribution of hits and size, "
+            "which q does not hold; use any 'f<beta>', 'precision', 'recall' or 'accuracy'"
         )
     return ratio
 
@@ -173,7 +204,7 @@ def _find_linear(metric: Metric) -> Ratio:
 def _maximise_f(
     joint: Joint, ratio: Ratio, zero_division: float, fewest: int, most: int
 ) -> tuple[Array, Floats]:
-    """Predictions and what is expected of them."""
+    """Predictions with the highest expected F, and that F."""
     sums = _expected_by_count(joint.q, ratio, max(fewest, 1), most)
     scores, sizes = zero_division * joint.p_empty, np.arange(1, joint.q.shape[2] + 1)
     predictions = np.zeros(joint.q.shape[:2], np.int8)
@@ -189,7 +220,7 @@ def _maximise_f(
 def _maximise_sum(
     joint: Joint, ratio: Ratio, zero_division: float, fewest: int, most: int
 ) -> tuple[Array, Floats]:
-    """The same for metrics whose gains do not depend on how many items are predicted."""
+    """Predictions for a metric whose gains do not depend on how many items are predicted."""
     n_items, likely = joint.q.shape[1], joint.q.sum(axis=2)
     none = always = zero_division * joint.p_empty
     if ratio.kind == KIND_RECALL:
@@ -208,12 +239,12 @@ def _maximise_sum(
     predictions = (rank < counts[:, None]).astype(np.int8)
     if ratio.kind == KIND_ACCURACY:
         return predictions, np.where(predictions, likely, 1.0 - likely).mean(axis=1)
-    worth = np.column_stack([none, sums])
-    return predictions, np.take_along_axis(worth, counts[:, None], axis=1)[:, 0]
+    by_count = np.column_stack([none, sums])
+    return predictions, np.take_along_axis(by_count, counts[:, None], axis=1)[:, 0]
 
 
 def _smallest_best(none: Array, sums: Array, fewest: int) -> Array:
-    """The smallest of the best counts, given what nothing and what each count is worth."""
+    """The smallest of the best counts; `none` is the value of predicting nothing."""
     if fewest == 0:
         sums = np.column_stack([none, sums])
     best = sums.max(axis=1, keepdims=True)
@@ -248,7 +279,7 @@ def _expected_by_count(q: Floats, ratio: Ratio, first: int, last: int) -> Floats
 
 
 def _put_largest_last(gains: Floats, first: int) -> None:
-    """Move the k largest gains of each instance to the end, at k = first, first + 1, ..."""
+    """Move the k largest gains of each instance to the end, for k = first, first + 1, ..."""
     n_items = gains.shape[2]
     if n_items < _LONG:
         gains.sort(axis=2)

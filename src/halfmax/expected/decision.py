@@ -1,4 +1,4 @@
-"""The result of deciding: what to predict, what to expect, and the plug-in rule beside it."""
+"""`Decision`: what to predict, what to expect of it, and the plug-in rule for comparison."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,24 +19,39 @@ class Decision(Result):
 
     Attributes
     ----------
-    predictions
-        0/1 as int8, in the container and shape of the probabilities.
-    thresholds : ndarray, one for each batch
-        The lowest probability predicted; ``+inf`` where nothing is. Compare rows with
-        ``thresholds[:, None]``. Where only the first of several equal probabilities are predicted,
-        a comparison would predict all of them; and a threshold belongs to its batch: decide anew.
+    predictions : array-like of int8
+        The values 0 and 1, in the container and shape of the probabilities.
+    thresholds : ndarray of shape (batches,)
+        The lowest probability predicted in each batch; ``+inf`` where nothing is predicted. To
+        compare rows with it, use ``thresholds[:, None]``. Where only the first of several equal
+        probabilities are predicted, such a comparison would predict all of them. A threshold
+        belongs to its batch: call `decide` again for a new one.
     expected_score : float
         The mean of `expected_scores`.
-    expected_scores, counts : ndarray, one for each batch
-        The expected metric, and how many items are predicted.
-    half_max_thresholds, half_max_counts, half_max_scores : ndarray, one for each batch
+    expected_scores, counts : ndarray of shape (batches,)
+        The expected metric of each batch, and how many of its items are predicted.
+    half_max_thresholds, half_max_counts, half_max_scores : ndarray of shape (batches,)
         The rule of the theorem: a threshold of half the best F1 (for F-beta the best divided by
-        ``1 + beta^2``, for Jaccard ``J / (1 + J)``), how many items that can be true reach it,
-        within the limits, and what is expected of predicting these. It is right up to 1/n.
+        ``1 + beta^2``, for Jaccard ``J / (1 + J)``); how many items that can be true reach it,
+        within the limits; and the expected metric of predicting those. It is right up to 1/n.
     metric, average : str
-        What was maximised; ``average`` is ``"binary"`` for one batch.
+        What was maximised. ``average`` is ``"binary"`` for one batch.
     labels : tuple or None
-        Names of the columns, where they are known and each is a batch.
+        The names of the columns, if they are known and each column is a batch.
+
+    See Also
+    --------
+    decide : The function that returns it.
+    JointDecision : The counterpart for items that depend on each other.
+
+    Examples
+    --------
+    >>> from halfmax import decide
+    >>> d = decide([0.1, 0.7, 0.4, 0.05])
+    >>> d.counts.tolist(), d.half_max_counts.tolist()
+    ([2], [2])
+    >>> round(d.threshold, 4), round(float(d.half_max_thresholds[0]), 4)
+    (0.4, 0.3092)
     """
 
     predictions: Any
@@ -54,7 +69,7 @@ class Decision(Result):
 
     @property
     def threshold(self) -> float:
-        """The one threshold of a single batch."""
+        """The threshold of a single batch."""
         if len(self.thresholds) > 1:
             raise AttributeError(
                 f"each of the {len(self.thresholds)} batches has a threshold of its own: "
@@ -63,9 +78,13 @@ class Decision(Result):
         return float(self.thresholds[0])
 
     def table(self) -> Any:
-        """Per batch: what is predicted and expected, beside the half-max rule and the difference.
+        """Tabulate for each batch what is predicted and expected, and compare the half-max rule.
 
-        A frame of the library that the data came in, or a `Table` of plain columns.
+        Returns
+        -------
+        data frame or Table
+            One row per batch, as a frame of the library that the data came in, or as a `Table` of
+            plain columns.
         """
         return super().table()
 

@@ -1,7 +1,7 @@
-"""Joint distributions of items, as far as expected F asks for them.
+"""Joint distributions of dependent items: estimating, checking and repairing them.
 
-``q[i, s-1]`` is the probability that item i is true and exactly s items are; with `p_empty`, the
-probability that none is, it determines the expected F of every prediction.
+``q[i, s-1]`` is the probability that item i is true and exactly s items are true. Together with
+`p_empty`, the probability that no item is true, it determines the expected F of every prediction.
 """
 
 from typing import Any, NamedTuple
@@ -12,33 +12,54 @@ from halfmax._core import frames, labelled
 from halfmax._core.matrix import check_binary, open_matrix
 from halfmax._core.types import Floats
 
-Floats = Floats
-
 _SHAPES = {2: "items x sizes", 3: "instances x items x sizes"}
-_TINY = 1e-9  # how far arithmetic may take a probability out of its range
-_ROUNDING = 1e-6  # how far estimates of probabilities may miss their sums
+_TINY = 1e-9  # how far rounding may take a probability out of its range
+_ROUNDING = 1e-6  # how far sums of estimated probabilities may be off
 
 
 class Joint(NamedTuple):
-    """``q[i, s-1]``: item i is true, and s items are; `p_empty`: none is. Or one of each apiece."""
+    """The probabilities ``q[i, s-1]``, that item i and exactly s items are true, and `p_empty`.
+
+    For many instances, `q` is instances x items x sizes and `p_empty` has one entry for each.
+    """
 
     q: Floats
     p_empty: Any
 
 
 def joint_from_samples(draws: Any, sample_weight: Any = None, max_size: int | None = None) -> Joint:
-    """``(q, p_empty)`` for `decide_joint`, as frequencies among draws of label vectors.
+    """Estimate ``(q, p_empty)`` for `decide_joint` by frequencies among draws of label vectors.
 
     Parameters
     ----------
-    draws : draws x items, or instances x draws x items
-        0/1 or bool; two dimensions may be dense, scipy sparse or a data frame.
-    sample_weight : one for each draw, optional
-        The same for all instances.
+    draws : array-like of shape (draws, items) or (instances, draws, items)
+        Values 0/1 or bool. Two-dimensional draws may be dense, scipy sparse or a data frame.
+    sample_weight : array-like of shape (draws,), optional
+        The weight of each draw, used for all instances.
     max_size : int, optional
-        How many sizes to keep, if not as many as there are items: q is items x sizes. A draw with
-        more true items than that is an error.
+        How many sizes `q` has. By default it has as many as there are items. A draw with more
+        true items than that is an error.
 
+    Returns
+    -------
+    Joint
+        A named tuple ``(q, p_empty)``. ``q[i, s-1]`` is the share of draws in which item i and
+        exactly s items are true; `p_empty` is the share of draws without any true item. For
+        several instances both have a leading dimension.
+
+    Raises
+    ------
+    ValueError
+        If `draws` is empty, has another shape or holds other values than 0 and 1, if the weights
+        do not fit the draws, or if `max_size` is below the size of the largest draw.
+
+    See Also
+    --------
+    decide_joint : The best predictions for such a joint distribution.
+
+    Examples
+    --------
+    >>> from halfmax import joint_from_samples
     >>> q, p_empty = joint_from_samples([[1, 0], [1, 1], [0, 0], [1, 0]])
     >>> q.tolist(), p_empty
     ([[0.5, 0.25], [0.0, 0.25]], 0.25)
@@ -47,7 +68,7 @@ def joint_from_samples(draws: Any, sample_weight: Any = None, max_size: int | No
         if not len(draws):
             raise ValueError(f"draws must not be empty; got shape {np.shape(draws)}")
         parts = [joint_from_samples(one, sample_weight, max_size) for one in draws]
-        q, p_empty = (np.stack(side) for side in zip(*parts, strict=True))
+        q, p_empty = (np.stack(part) for part in zip(*parts, strict=True))
         return Joint(q, p_empty)
     matrix = open_matrix(draws, "draws")
     if matrix.values.ndim != 2:
@@ -79,7 +100,10 @@ def _check_max_size(max_size: int, largest: int, n_items: int) -> int:
 
 
 def open_joint(q: Any, p_empty: Any) -> tuple[Joint, bool]:
-    """Instances x items x sizes that occur, and whether only one instance was given."""
+    """Check a joint distribution; also return whether it came as a single instance.
+
+    The result is instances x items x sizes, without the sizes that never occur at the end.
+    """
     if isinstance(q, Joint):
         q, p_empty = q.q, q.p_empty if p_empty is None else p_empty
     values = open_matrix(q, "q", _SHAPES).values
@@ -98,7 +122,7 @@ def open_joint(q: Any, p_empty: Any) -> tuple[Joint, bool]:
         b = int(np.argmax(wrong))
         raise ValueError(
             "q must be a joint distribution: p_empty and the probabilities of all sizes must add "
-            f"up to 1{'' if one else f' in instance {b}'}; they make {none[b] + some[b]:.6g}"
+            f"up to 1{'' if one else f' in instance {b}'}; they add up to {none[b] + some[b]:.6g}"
         )
     used = max(1, int(np.flatnonzero(q.any(axis=(0, 1))).max(initial=0)) + 1)
     return Joint(np.ascontiguousarray(q[:, :, :used]), none), one
@@ -118,12 +142,12 @@ def _open_empty(p_empty: Any, n_instances: int) -> Floats:
 
 
 def _chances(q: Floats, one: bool) -> Floats:
-    """The probability of each size, after a check of what characterises such a q.
+    """The probability of each size, after checking that `q` is a joint distribution.
 
-    No entry may be above the probability of its size. Nothing else needs to hold, since numbers
-    from 0 to 1 that add up to s are always the shares of items in a mixture of sets of s items.
+    No entry may exceed the probability of its size. No other condition is needed, because numbers
+    from 0 to 1 that add up to s are always the shares of items in some mixture of sets of s items.
     """
-    if not q.min() >= -_TINY:  # NaN as well
+    if not q.min() >= -_TINY:  # True for NaN as well
         place = tuple(int(i) for i in np.argwhere(~(q >= -_TINY))[0])
         where = ", ".join(map(str, place[one:]))
         raise ValueError(f"q must hold probabilities, none negative; q[{where}] is {q[place]}")
@@ -139,3 +163,47 @@ def _chances(q: Floats, one: bool) -> Floats:
             f"q[..., {s}] divided by {s + 1}"
         )
     return chances
+
+
+def reconcile(q: Floats, p_empty: Floats) -> Joint:
+    """Turn the estimates of separately fitted models into a joint distribution for each row.
+
+    ``q`` is rows x items x sizes; ``p_empty`` has one number for each row. Every entry comes from
+    its own model, so the entries need not fit together. In a distribution the probabilities of the
+    sizes,
+
+        c_s  =  sum over i of  q[i, s-1] / s,
+
+    add up to ``1 - p_empty``, and the shares ``q[i, s-1] / c_s`` of items in the sets of s items
+    lie between 0 and 1 and add up to s. Therefore all c_s are scaled so that they add up to
+    ``1 - p_empty``, which has a model to itself. Shares above 1 become 1, and one common factor for
+    all other shares of that size makes up for it: of all shares that add up to s, these are the
+    closest in Kullback-Leibler divergence. They keep their order. Zeros stay zero, unless fewer
+    than s shares are positive; then the zeros divide the remainder equally. A distribution stays
+    as it is. A row in which q is all zero has no items.
+
+    >>> q, p_empty = reconcile(np.array([[[0.2, 0.6], [0.1, 0.1], [0.1, 0.1]]]), np.array([0.2]))
+    >>> q.round(4).tolist(), p_empty.tolist()
+    ([[[0.2, 0.4], [0.1, 0.2], [0.1, 0.2]]], [0.2])
+    """
+    chances = q.sum(axis=1) / np.arange(1, q.shape[2] + 1)
+    total = chances.sum(axis=1, keepdims=True)
+    p_empty = np.where(total[:, 0] > 0.0, np.clip(p_empty, 0.0, 1.0), 1.0)
+    parts = np.divide(chances, total, out=np.zeros_like(chances), where=total > 0.0)
+    shares = _shares(q)
+    shares *= (parts * (1.0 - p_empty[:, None]))[:, None]
+    return Joint(shares, p_empty)
+
+
+def _shares(q: Floats) -> Floats:
+    """``min(1, t q)`` for each row and size s, with the t for which the items add up to s."""
+    n_items, sizes = q.shape[1], np.arange(1, q.shape[2] + 1)
+    largest_first = -np.sort(-q, axis=1)
+    rest = largest_first[:, ::-1].cumsum(axis=1)[:, ::-1]  # the sum of this item and all after it
+    left = sizes - np.arange(n_items)[:, None]  # their sum, if all items before have share 1
+    n_full = (left * largest_first > rest).sum(axis=1, keepdims=True)
+    rest, left = np.take_along_axis(rest, n_full, axis=1), sizes - n_full
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        shares = np.minimum(left * (q / rest), 1.0)
+    too_few = np.where(q > 0.0, 1.0, left / (n_items - n_full))
+    return np.where(rest > 0.0, shares, too_few)

@@ -1,4 +1,4 @@
-"""The fewest and the most items to predict in a batch."""
+"""Checks of `min_k` and `max_k`: the fewest and most items to predict in a batch."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _MOST_ITEMS = 1 << 62
 def check_limits(
     min_k: Any, max_k: Any, shape: tuple[int, int]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The fewest and the most items to predict in each of the batches x items."""
+    """Return the fewest and most items to predict in each batch; `shape` is batches x items."""
     n_batches, n_items = shape
     fewest = _whole_numbers("min_k", min_k, n_batches)
     most = _whole_numbers("max_k", n_items if max_k is None else max_k, n_batches)
@@ -32,16 +32,15 @@ def check_limits(
 
 
 def _whole_numbers(name: str, values: Any, n_batches: int) -> npt.NDArray[np.int64]:
-    """One whole number for each batch, none negative; one number is for all."""
+    """Return one whole number, 0 or more, for each batch; a single number is used for all."""
     array = np.asarray(values)
     whole = array.dtype.kind in "iu" or (
         array.dtype.kind == "f" and bool((np.floor(array) == array).all())
     )
     if not whole or not ((array >= 0) & (array <= _MOST_ITEMS)).all():
         raise ArgumentError(
-            f"{in_python(name)} must be a whole number of items, 0 or more, for all batches or one "
-            "for each; "
-            f"got {values!r}"
+            f"{in_python(name)} must be a whole number of items, 0 or more, one for all batches or "
+            f"one for each; got {values!r}"
         )
     if array.ndim and array.shape != (n_batches,):
         raise ArgumentError(

@@ -1,6 +1,6 @@
-"""The expected curve of many short batches at once, one in each lane of the vector registers.
+"""The expected curve of many short batches at once, one batch per lane of the vector registers.
 
-For up to 256 items plain products lose nothing that matters, so no logarithm is needed.
+For up to 256 items plain products lose no accuracy that matters, so no logarithm is needed.
 """
 
 import numpy as np
@@ -14,11 +14,11 @@ from halfmax._core.reciprocal import (
     legendre_nodes,
 )
 from halfmax._core.types import Array
-from halfmax.expected.curve import KIND_F, KIND_JACCARD, Ratio
+from halfmax.expected.kernels import KIND_F, KIND_JACCARD, Ratio
 
 LANES = 16
 MOST_SHORT = 256
-REACHES = 2 * LEGENDRE_STEP  # what can be true and predicted together is rounded up to so many
+REACHES = 2 * LEGENDRE_STEP  # a reach (true plus predicted items) is rounded up to a multiple
 
 
 @summing_kernel
@@ -49,7 +49,7 @@ def _short_nodes(reach: int, ratio: Ratio) -> tuple[Array, Array, Array]:
 def _add_f(
     p: Array, weight: float, keep: float, step: float, product: Array, hits: Array, curve: Array
 ) -> None:
-    """What one node adds to the expected F of each count; two arrays to work in are lent."""
+    """Add one node to the expected F of each count; `product` and `hits` are scratch space."""
     for lane in range(p.shape[1]):
         product[lane], hits[lane] = weight, 0.0
     for i in range(p.shape[0]):
@@ -68,7 +68,7 @@ def _add_f(
 def _add_union(
     p: Array, weight: float, keep: float, step: float, product: Array, curve: Array
 ) -> None:
-    """What one node adds to the expected reciprocal of each union."""
+    """Add one node to the expected reciprocal of each union; `product` is scratch space."""
     last = curve.shape[0]
     power = step**last
     for lane in range(p.shape[1]):
@@ -83,11 +83,11 @@ def _add_union(
 
 
 @summing_kernel
-def expected_side_by_side(p: Array, last: int, reach: int, ratio: Ratio) -> Array:
+def expected_in_lanes(p: Array, last: int, reach: int, ratio: Ratio) -> Array:
     """The expected metric of the counts 1 to `last`; `p` is items x lanes, falling, zeros last.
 
-    The items that can be true and those predicted are at most `reach` together, which is a
-    multiple of `REACHES`.
+    The number of items that can be true plus the number predicted is at most `reach`, a multiple
+    of `REACHES`.
     """
     keep, step, weights = _short_nodes(reach, ratio)
     curve, product, hits = np.zeros((last, p.shape[1])), np.empty(p.shape[1]), np.zeros(p.shape[1])

@@ -1,1 +1,1 @@
-"""What new data will show: assess, diagnose, the winner's curse."""
+"""What new data will show: `assess`, `diagnose` and the winner's curse."""

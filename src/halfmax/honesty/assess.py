@@ -1,4 +1,4 @@
-"""Labelled scores in, what new data will show out."""
+"""`assess`: what tuned thresholds will reach on new data, and how certain that is."""
 
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -32,55 +32,82 @@ def assess(
     guard: str | None = None,
     progress: ProgressLike = None,
 ) -> Assessment:
-    """What the thresholds of `tune` will reach on new data, and how sure they are.
+    """Estimate what the thresholds of `tune` will reach on new data, with intervals.
 
-    A tuned score flatters: the threshold was chosen because it looked best on these very rows. New
-    rows of the same kind show less, and much less where labels have few positives.
+    A tuned score is optimistic, because the threshold was chosen for looking best on these very
+    rows. New rows of the same kind score lower, and much lower where labels have few positives.
 
     Parameters
     ----------
-    y_true, y_score, metric, average, per_label, labels, zero_division
-        As `tune` takes them; what it gives for them is assessed.
+    y_true, y_score : array-like of shape (rows,) or (rows, labels)
+        The labels 0/1 and the scores, as in `tune`.
+    metric : str or Metric
+        The metric to maximise, as in `tune`.
+    average : {"macro", "micro", "samples"}
+        How to average over labels or rows, as in `tune`.
     n_resamples : int
-        How often the rows are drawn again. What is not judged on a staircase, see the notes, is
-        tuned anew for each and stops at 40, with a guard at 20.
+        The number of bootstrap replicates of the rows. Where every replicate must be tuned anew
+        (see the notes), at most 40 are drawn, and at most 20 with a guard.
     level : float
-        The share of intervals that shall hold the truth, above 0 and below 1. The truth is the
-        score on endless new data; the score of a new set of limited size scatters more.
+        The share of intervals that should contain the truth, above 0 and below 1. The truth is the
+        score on unlimited new data; the score of a new set of limited size varies more.
     seed : int
-        The same seed gives the same answer, whatever the number of threads and the order of rows
-        and columns. Random numbers follow from what rows and labels hold, not from their places.
-        One exception: thresholds per label for ``average="samples"`` are a local optimum that
-        `tune` finds label by label, so it may change with the order of the columns.
-    sample_weight : 1-D, optional
-        One weight for each row, in tuning and in every score. Rows of weight 0 change nothing.
-    guard : None or str
-        The guard of `tune`. Each assessment tunes thirty times, so ``"auto"`` takes its time.
-    progress : bool or function
-        True for a line on stderr, or a function of (done, all).
+        The seed of the random numbers. A seed gives the same answer for any number of threads and
+        any order of rows and columns: random numbers depend on the contents of rows and labels,
+        not on their positions. There is one exception: thresholds per label for
+        ``average="samples"`` are a local optimum that `tune` finds label by label, which may
+        change with the order of the columns.
+    per_label : bool
+        Whether each label has its own threshold, as in `tune`.
+    labels : sequence, optional
+        The names of the labels, as in `tune`.
+    zero_division : float
+        The value of 0/0, as in `tune`.
+    sample_weight : array-like of shape (rows,), optional
+        One weight for each row, used in tuning and in every score. Rows of weight 0 change nothing.
+    guard : str, optional
+        The guard of `tune`. An assessment tunes thirty times, so ``"auto"`` takes a while.
+    progress : bool or callable, optional
+        True to print a progress line on stderr, or a function called as ``progress(done, total)``.
 
     Returns
     -------
     Assessment
-        With ``expected_score``, ``optimism``, ``score_interval``, ``threshold_interval``, the same
-        for each label, ``resampled_scores`` and ``table()``.
+        The ``expected_score``, ``optimism``, ``score_interval`` and ``threshold_interval``, their
+        counterparts for each label, ``resampled_scores`` and ``table()``.
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If `tune` would refuse the data or the options, or if `n_resamples`, `level` or `seed` is
+        out of its range.
+
+    See Also
+    --------
+    tune : Choose the thresholds that are assessed.
+    diagnose : Find the labels that will misbehave, and why.
+    assess_table : Assess a long table of any size.
 
     Notes
     -----
-    Labels with few positives are judged by leaving each positive out, labels with many by the
-    Poisson bootstrap; weighted rows are first counted as the number of rows that they are worth.
-    For `average="samples"` and shared thresholds ten-fold cross-fitting takes the place of leaving
-    positives out: each tenth of the rows is predicted with thresholds tuned without it. Guards are
-    judged by cross-fitting alone. A guard does not seek the best score here, so with one
-    `optimism` can be below 0. Rows are taken to be
-    independent draws of one source, as new rows will be. Tested most for F-beta and
-    Jaccard; other metrics of rare labels are judged more roughly. Thresholds tried are scores of
-    positives, so for a classifier that hardly errs the threshold's interval is that of the lowest
-    positive and can lie wholly above the best threshold.
+    Labels with few positives are judged by leaving out each positive in turn, labels with many by
+    the Poisson bootstrap. Weighted rows are first converted to their effective sample size (Kish).
+    For ``average="samples"`` and shared thresholds, ten-fold cross-fitting takes the place of
+    leaving out positives: each tenth of the rows is predicted with thresholds tuned without it.
+    Guards are judged by cross-fitting alone. A guard does not maximise the score on these rows, so
+    `optimism` can be negative.
+
+    Rows are taken to be independent draws from one source, as new rows will be. The method is
+    tested most for F-beta and Jaccard; other metrics of rare labels are judged more roughly. The
+    candidate thresholds are scores of positives. For a classifier that hardly errs, the threshold's
+    interval is therefore that of the lowest positive, and may lie wholly above the best threshold.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from halfmax import assess
     >>> rng = np.random.default_rng(0)
     >>> y = rng.random(2000) < 0.05
     >>> a = assess(y, rng.normal(size=2000) + 1.5 * y)
@@ -96,14 +123,14 @@ def assess(
 def tune_and_assess(
     data: LabelledScores, goal: Goal, draws: Draws, stairs: Staircase | None = None
 ) -> Assessment:
-    """Tune data that have passed the gate, and assess what that gives."""
+    """Tune data that have passed the gate, and assess the result."""
     tuned = tune_silently(data, goal, stairs)
     assert tuned._tuning is not None
     return assess_tuned(tuned, tuned._tuning, draws)
 
 
 def assess_tuned(tuned: Thresholds, tuning: Tuning, draws: Draws) -> Assessment:
-    """Assess thresholds that were tuned in this way."""
+    """Assess tuned thresholds, in the quick way if possible, otherwise in the general way."""
     quick = on_staircase.can_judge(tuning.goal)
     stairs = tuning.stairs if quick else None
     case = Case(tuning.load(), tuning.goal, tuned, draws, stairs)

@@ -1,4 +1,4 @@
-"""The result of assessing: what tuned thresholds will show on new data, and how sure that is."""
+"""`Assessment`: what tuned thresholds will reach on new data, and how certain that is."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,35 +13,46 @@ from halfmax.tuning.thresholds import Thresholds
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Assessment(Result):
-    """What new data will show, where tuned thresholds flatter themselves.
+    """What tuned thresholds will reach on new data, and how certain that is.
 
     Attributes
     ----------
     expected_score : float
         The score to expect on new data of the same size.
     score, optimism : float
-        The score on the data tuned on, and by how much that is too high.
+        The score on the data tuned on, and by how much it is too high.
     score_interval : (float, float)
-        Where the score on endless new data lies, as far as these data can tell. It is no interval
-        for the score of one new set, a test split for example: that scatters more, because its own
-        rows are drawn by chance too.
+        The interval for the score on unlimited new data. It is not an interval for the score of
+        one new set, such as a test split, which varies more because its own rows are random too.
     threshold_interval : (float, float) or (ndarray, ndarray)
-        Where the best threshold lies; two arrays, low and high ends, if labels have thresholds of
-        their own. ``+inf`` says that predicting nobody may be best.
-    resampled_scores : ndarray (n_resamples,)
-        A picture of what is known of the score on endless new data. For one classifier without a
-        guard they are the bootstrap's scores, moved to `expected_score` and its standard error;
-        otherwise, quantiles of the normal law of its log-odds, from which `score_interval` always
-        comes.
-    label_scores, label_expected_scores : ndarray (m,)
-        The same of each label. A label with few positives is judged by tuning with one less, which
-        is harsh for it, but right for the mean over labels.
+        The interval for the best threshold; two arrays, the low and high ends, if each label has
+        its own threshold. ``+inf`` means that predicting no rows may be best.
+    resampled_scores : ndarray of shape (n_resamples,)
+        The distribution of the score on unlimited new data. For one classifier without a guard
+        these are the bootstrap's scores, shifted and scaled to `expected_score` and its standard
+        error. Otherwise they are quantiles of the normal distribution of its log-odds, which
+        `score_interval` always comes from.
+    label_scores, label_expected_scores : ndarray of shape (labels,)
+        The score and expected score of each label. A label with few positives is judged by tuning
+        with one positive less, which is harsh for the label but right for the mean over labels.
     label_score_intervals : (ndarray, ndarray)
-        Low and high ends for each label.
+        The low and high ends for each label.
     thresholds : Thresholds
         The thresholds assessed.
     level : float
-        The share of intervals that hold the truth, the score on endless new data.
+        The share of intervals that contain the truth, the score on unlimited new data.
+
+    See Also
+    --------
+    assess : The function that returns it.
+    Thresholds : The thresholds that it judges.
+
+    Examples
+    --------
+    >>> from halfmax import assess
+    >>> a = assess([0, 1, 0, 1, 0, 1], [0.1, 0.9, 0.3, 0.8, 0.2, 0.4])
+    >>> a.score, a.expected_score < a.score
+    (1.0, True)
     """
 
     expected_score: float
@@ -56,7 +67,20 @@ class Assessment(Result):
 
     @classmethod
     def of(cls, case: Case, found: Judgement) -> "Assessment":
-        """From what was found."""
+        """Make the result from what was found; `assess` calls it.
+
+        Parameters
+        ----------
+        case : Case
+            What was assessed.
+        found : Judgement
+            What was found.
+
+        Returns
+        -------
+        Assessment
+            The result.
+        """
         ends: tuple[Any, Any] = found.threshold_low, found.threshold_high
         if case.tuned.shared:
             ends = float(ends[0][0]), float(ends[1][0])
@@ -86,10 +110,15 @@ class Assessment(Result):
         return self.thresholds.label_scores
 
     def table(self) -> Any:
-        """Per label: label, threshold, low, high, score, expected, support.
+        """Tabulate the labels: label, threshold, low, high, score, expected, support.
 
-        Low and high are the ends of the threshold's interval. A frame of the library that the data
-        came in, or a `Table` of plain columns.
+        Low and high are the ends of the threshold's interval.
+
+        Returns
+        -------
+        data frame or Table
+            One row per label, as a frame of the library that the data came in, or as a `Table` of
+            plain columns.
         """
         return super().table()
 

@@ -1,4 +1,4 @@
-"""What is assessed and how thoroughly, and what was found."""
+"""The input and output of an assessment: `Draws`, `Case` and `Judgement`."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from halfmax.tuning.thresholds import Thresholds
 
 @dataclass(frozen=True)
 class Draws:
-    """How thoroughly something is assessed: the options that every assessment has."""
+    """How thoroughly to assess: the options that every assessment has."""
 
     n_resamples: int = 1000
     level: float = 0.95
@@ -38,22 +38,22 @@ class Draws:
 
     @property
     def tails(self) -> tuple[float, float]:
-        """The shares below and above which the ends of an interval lie."""
+        """The probabilities of the quantiles that are the ends of an interval."""
         return (1.0 - self.level) / 2.0, (1.0 + self.level) / 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What is assessed: thresholds, the data they were tuned on and the question asked."""
+    """What is assessed: thresholds, the data they were tuned on, and their goal."""
 
     data: LabelledScores
     goal: Goal
     tuned: Thresholds
     draws: Draws
-    stairs: Staircase | None = None  # of all rows, of which `data` may hold only some
+    stairs: Staircase | None = None  # of all rows; `data` may hold only some of them
 
     def without_idle_rows(self) -> "Case":
-        """Without rows of weight zero, which must not take part in anything."""
+        """Drop rows of weight zero, which must not influence anything."""
         weights = self.data.weights
         if weights is None or weights.all():
             return self
@@ -61,7 +61,7 @@ class Case:
 
     @property
     def counts(self) -> Counts:
-        """The counts of each label, of rows without weights."""
+        """The counts of each label, for rows without weights."""
         tuned = self.tuned
         precision = np.nan_to_num(tuned.precision)
         hits = np.where(tuned.predicted > 0, np.rint(precision * tuned.predicted), 0)
@@ -70,11 +70,11 @@ class Case:
 
 
 class Judgement(NamedTuple):
-    """What was found: of the whole, then of each label."""
+    """What was found: for the averaged score, then for each label."""
 
     expected: float
     bars: Estimate
-    deviations: Array  # of the replicates, in standard errors
+    deviations: Array  # of the replicates' scores, in standard errors
     label_expected: Array
     label_bars: Estimate
     threshold_low: Array

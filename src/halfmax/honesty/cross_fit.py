@@ -1,9 +1,10 @@
-"""Thresholds that belong to no single staircase, assessed on rows that they have not seen.
+"""The general way to assess: tune again without some rows, and predict those held-out rows.
 
-Shared by all labels, tuned for the mean over rows, guarded or kept above floors, thresholds are
-found by sweeps of their own and no staircase can tell what they would have been. So they are tuned
-anew: without each tenth of the rows, which they then predict, and on replicates of the rows, which
-give their intervals and, without a guard, how much the tuned score flatters.
+Thresholds that are shared by all labels, tuned for the mean over rows, guarded or kept above floors
+do not follow from the staircase of each label, so the quick way of `halfmax.honesty.on_staircase`
+cannot judge them. They are tuned again instead: without each tenth of the rows, which they then
+predict (cross-fitting), and on bootstrap replicates of the rows, which give their intervals and,
+without a guard, the optimism of the tuned score.
 """
 
 from collections.abc import Callable
@@ -34,20 +35,20 @@ from halfmax.tuning.tune import choose_thresholds
 Tune = Callable[[LabelledScores], Array]  # data in, thresholds out
 
 _FOLDS = 10
-_MOST_REPLICATES = 40  # each is a tuning of its own
-_MOST_GUARDED = 20  # a guard tunes ten times as long, and intervals of 40 cover but 1 % more
+_MOST_REPLICATES = 40  # each is tuned anew
+_MOST_GUARDED = 20  # guards take ten times as long, and intervals of 40 cover only 1 % more
 
 
 class _Unseen(NamedTuple):
-    """The truth beside what was predicted without it: matrices of ones, and what rows weigh.
+    """Truth and held-out predictions as sparse matrices of ones, with the weights of rows.
 
-    Weights are in rows: they add up to as many as they are worth (Kish).
+    Weights are in effective rows: they add up to the effective sample size (Kish).
     """
 
     truth: Any
     predictions: Any
     weights: Array | None
-    unit: float  # the weight, as given, of one such row
+    unit: float  # the original weight of one effective row
     four: tuple[Array, Array, Array, Array]  # tp, fp, fn, tn of each label
 
     @classmethod
@@ -70,18 +71,18 @@ class _Unseen(NamedTuple):
         return Counts(tp, tp + fp, tp + fn, tp + fp + fn + tn)
 
 
-class _Again(NamedTuple):
-    """Thresholds of replicates x labels, and by how much each replicate flatters them.
+class _Retuned(NamedTuple):
+    """Thresholds of replicates x labels, and the optimism of each replicate.
 
-    The last column of `flattery` is the averaged score, those before it are the labels.
+    The last column of `optimism` is for the averaged score, those before it are for the labels.
     """
 
     thresholds: Array
-    flattery: Array
+    optimism: Array
 
 
 def judge(case: Case) -> Judgement:
-    """Assess thresholds that are tuned together."""
+    """Assess thresholds of any kind by tuning them again."""
     case = case.without_idle_rows()
     most = _MOST_REPLICATES if case.goal.guard is None else _MOST_GUARDED
     folds, replicates = min(_FOLDS, case.data.n_rows), min(case.draws.n_resamples, most)
@@ -90,44 +91,46 @@ def judge(case: Case) -> Judgement:
         return choose_thresholds(data, case.goal).thresholds
 
     ranks = ranks_of_rows(case.data)
-    fold = _deal(case, folds)[ranks]
-    with Progress(case.draws.progress, "tuning again", folds + replicates) as told:
-        without = _tuned_without(case.data, fold, tuned, told)
-        again = _retuned(case, replicates, ranks, tuned, told)
-    unseen = _Unseen.of(case.data, _predict_apart(case.data, fold, without))
+    fold = _assign_folds(case, folds)[ranks]
+    with Progress(case.draws.progress, "tuning again", folds + replicates) as meter:
+        without = _tuned_without(case.data, fold, tuned, meter)
+        redrawn = _retuned(case, replicates, ranks, tuned, meter)
+    unseen = _Unseen.of(case.data, _predict_by_fold(case.data, fold, without))
     objective = Units(unseen.unit, unseen.unit).objective(case.goal.objective)
     of_label = objective(*unseen.counts)
     if case.goal.labels_apart and case.goal.metric.is_share_of_hits:
         by_hit = _by_hit(case.data, fold, without, case.goal.metric)
         of_label = np.where(case.tuned.support > 0, by_hit, of_label)
-    ends = np.quantile(again.thresholds, case.draws.tails, axis=0, method="inverted_cdf")
-    return _with_errors(case, unseen, objective, of_label, ends, again if _is_best(case) else None)
+    ends = np.quantile(redrawn.thresholds, case.draws.tails, axis=0, method="inverted_cdf")
+    kept = redrawn if _is_best(case) else None
+    return _with_errors(case, unseen, objective, of_label, ends, kept)
 
 
 def _is_best(case: Case) -> bool:
-    """Whether thresholds are the best on the data, so that nothing does better elsewhere."""
+    """Whether the thresholds maximise the score on the data, so that it can only fall."""
     return case.goal.guard is None and not case.goal.objective.floors
 
 
-def _less_flattery(case: Case, cross_fitted: Array, again: _Again) -> tuple[Array, Array]:
-    """What labels and the whole reach, and how unsure that is, if replicates have a say.
+def _blended(case: Case, cross_fitted: Array, redrawn: _Retuned) -> tuple[Array, Array]:
+    """Blend cross-fitted scores with the bootstrap; also return the error of the optimism.
 
-    Cross-fitting is right on average, but for many positives it varies more than the score itself:
-    there, what is expected is the tuned score without the flattery that the bootstrap sees.
+    The scores are those of all labels, then the averaged one. Cross-fitting is right on average,
+    but for many positives it varies more than the score itself. There the tuned score minus the
+    optimism seen by the bootstrap is used instead.
     """
-    flattery = on_staircase.UNSEEN * np.nan_to_num(again.flattery).mean(axis=0)
+    optimism = on_staircase.OPTIMISM_FACTOR * np.nan_to_num(redrawn.optimism).mean(axis=0)
     part = _part_of_bootstrap(case)
     tuned = np.append(case.tuned.label_scores, case.tuned.score)
-    mixed = np.where(part > 0.0, part * (tuned - flattery), 0.0)
+    mixed = np.where(part > 0.0, part * (tuned - optimism), 0.0)
     mixed += np.where(part < 1.0, (1.0 - part) * cross_fitted, 0.0)
     mixed[-1] = min(mixed[-1], case.tuned.score)
-    return mixed, part * on_staircase.UNSURE * np.maximum(flattery, 0.0)
+    return mixed, part * on_staircase.OPTIMISM_ERROR * np.maximum(optimism, 0.0)
 
 
 def _part_of_bootstrap(case: Case) -> Array:
-    """For each label and for the whole: how much of the estimate should be the bootstrap's.
+    """The share of the bootstrap in the estimate of each label, then of the averaged score.
 
-    A threshold that labels share is tuned on all of their positives.
+    A threshold shared by all labels is tuned on all of their positives.
     """
     positives = case.tuned.support / Units.of(case.data).positive
     if case.tuned.shared:
@@ -138,13 +141,13 @@ def _part_of_bootstrap(case: Case) -> Array:
 
 
 def judge_elsewhere(case: Case) -> Judgement:
-    """Judge thresholds by rows that they were not tuned on; these say nothing of better ones."""
+    """Judge thresholds on rows that they were not tuned on; threshold intervals are points."""
     case = case.without_idle_rows()
-    limits = case.tuned.thresholds
+    thresholds = case.tuned.thresholds
     one_fold = np.zeros(case.data.n_rows, np.int64)
-    unseen = _Unseen.of(case.data, _predict_apart(case.data, one_fold, limits[None]))
+    unseen = _Unseen.of(case.data, _predict_by_fold(case.data, one_fold, thresholds[None]))
     objective = Units(unseen.unit, unseen.unit).objective(case.goal.objective)
-    ends = np.array([limits, limits])
+    ends = np.array([thresholds, thresholds])
     return _with_errors(case, unseen, objective, objective(*unseen.counts), ends)
 
 
@@ -154,45 +157,54 @@ def _with_errors(
     objective: Objective,
     of_label: Array,
     ends: Array,
-    again: _Again | None = None,
+    redrawn: _Retuned | None = None,
 ) -> Judgement:
-    """The expected score of the whole, how sure that is, and the same for each label."""
+    """The expected averaged score and its error, and the same for each label."""
     expected, variance = _whole(case, unseen, objective, of_label)
     unsure = np.zeros(len(of_label) + 1)
-    if again is not None:
-        mixed, unsure = _less_flattery(case, np.append(of_label, expected), again)
+    if redrawn is not None:
+        mixed, unsure = _blended(case, np.append(of_label, expected), redrawn)
         of_label, expected = mixed[:-1], float(mixed[-1])
     bounded = intervals.is_bounded(of_label, np.array(expected))
     bars = _label_bars(unseen, objective, of_label, bounded).less_sure_by(unsure[:-1])
     whole = intervals.estimate(expected, variance, bounded).less_sure_by(unsure[-1])
     steady = special.ndtri((np.arange(case.draws.n_resamples) + 0.5) / case.draws.n_resamples)
     whole = bars if case.data.is_binary else whole
-    return Judgement(expected, whole, steady, of_label, bars, *ends)
+    low, high = ends
+    return Judgement(
+        expected=expected,
+        bars=whole,
+        deviations=steady,
+        label_expected=of_label,
+        label_bars=bars,
+        threshold_low=low,
+        threshold_high=high,
+    )
 
 
-def _deal(case: Case, folds: int) -> Array:
+def _assign_folds(case: Case, folds: int) -> Array:
     """The fold of each row, by its rank."""
     stream = np.random.SeedSequence(case.draws.seed, spawn_key=(0,))
     return np.random.default_rng(stream).permutation(case.data.n_rows) % folds
 
 
 def score_unseen(data: LabelledScores, fold: Array, goal: Goal) -> float:
-    """What thresholds, one for each label, reach on rows that were not tuned on.
+    """The score of thresholds, one for each label, on rows that they were not tuned on.
 
-    They are tuned without each fold, which counts from 0, and predict it.
+    For each fold, numbered from 0, thresholds are tuned without it and then predict it.
     """
     without = _tuned_without(data, fold, lambda part: choose_thresholds(part, goal).thresholds)
     if goal.labels_apart and goal.metric.is_share_of_hits:
         return mean_of_known(_by_hit(data, fold, without, goal.metric))
-    predictions = _predict_apart(data, fold, without)
+    predictions = _predict_by_fold(data, fold, without)
     return score(data.truth, predictions, goal.metric, goal.average, data.weights)
 
 
 def _by_hit(data: LabelledScores, fold: Array, thresholds: Array, metric: Metric) -> Array:
-    """The score of each label: hits of rows not seen, each worth what its threshold makes of it.
+    """The score of each label: held-out hits, each valued by the score of its own threshold.
 
-    Pooled, a label would have the hits of one threshold and the false positives of another, which
-    flatters rare labels much.
+    Pooling the folds would combine the hits of one threshold with the false positives of another,
+    which is far too optimistic for rare labels.
     """
 
     def of_fold(number: int) -> tuple[Array, Array]:
@@ -229,7 +241,7 @@ def _whole(
 
 
 def _variance_of_mean(values: Array, weights: Array | None) -> float:
-    """Of the weighted mean of what is not NaN."""
+    """The variance of the weighted mean of the values that are not NaN."""
     known = ~np.isnan(values)
     if not known.any():
         return 0.0
@@ -242,17 +254,18 @@ def _variance_of_mean(values: Array, weights: Array | None) -> float:
 def _label_bars(
     unseen: _Unseen, objective: Objective, of_label: Array, bounded: bool
 ) -> intervals.Estimate:
-    """Errors from counts; rows of unequal weight vary as their squares."""
+    """Standard errors from counts; rows of unequal weight vary by their squares."""
     counts = unseen.counts
     bars = intervals.estimate_from_counts(objective, counts, of_label, bounded)
     if unseen.weights is None:
         return bars
     squares = np.array(label_counts(unseen.truth, unseen.predictions, unseen.weights**2))
-    return bars._replace(error=bars.error * np.sqrt(intervals.uneven(objective, counts, squares)))
+    inflation = intervals.variance_inflation(objective, counts, squares)
+    return bars._replace(error=bars.error * np.sqrt(inflation))
 
 
 def _tuned_without(
-    data: LabelledScores, fold: Array, tuned: Tune, told: Progress | None = None
+    data: LabelledScores, fold: Array, tuned: Tune, meter: Progress | None = None
 ) -> Array:
     """Thresholds of folds x labels, tuned on the rows of the other folds."""
 
@@ -263,13 +276,13 @@ def _tuned_without(
     found = []
     for thresholds in map_blocks(of_rest, range(int(fold.max()) + 1)):
         found.append(thresholds)
-        if told is not None:
-            told.advance(1)
+        if meter is not None:
+            meter.advance(1)
     return np.array(found)
 
 
-def _predict_apart(data: LabelledScores, fold: Array, thresholds: Array) -> Any:
-    """Each row predicted with the thresholds of its fold."""
+def _predict_by_fold(data: LabelledScores, fold: Array, thresholds: Array) -> Any:
+    """Predict each row with the thresholds of its fold."""
 
     def predict(number: int) -> Any:
         found = _apply.predict(data.scores[np.flatnonzero(fold == number)], thresholds[number])
@@ -282,8 +295,8 @@ def _predict_apart(data: LabelledScores, fold: Array, thresholds: Array) -> Any:
     return sparse.csr_array(sparse.vstack(parts, format="csr")[order])
 
 
-def _retuned(case: Case, replicates: int, ranks: Array, tuned: Tune, told: Progress) -> _Again:
-    """Thresholds tuned on rows drawn again, so many times."""
+def _retuned(case: Case, replicates: int, ranks: Array, tuned: Tune, meter: Progress) -> _Retuned:
+    """Tune thresholds on bootstrap replicates of the rows."""
     data = case.data
     here = _predictions(data, case.tuned.thresholds)
 
@@ -292,7 +305,7 @@ def _retuned(case: Case, replicates: int, ranks: Array, tuned: Tune, told: Progr
         times = np.random.default_rng(stream).poisson(1.0, data.n_rows)[ranks]
         if not times.any():
             return np.full(data.n_labels, np.inf), np.zeros(data.n_labels + 1)
-        thresholds = tuned(_drawn(data, times, as_rows=case.goal.guard is not None))
+        thresholds = tuned(_resampled(data, times, as_rows=case.goal.guard is not None))
         if not _is_best(case):
             return thresholds, np.zeros(data.n_labels + 1)
         there = _predictions(data, thresholds)
@@ -301,15 +314,15 @@ def _retuned(case: Case, replicates: int, ranks: Array, tuned: Tune, told: Progr
     found = []
     for pair in map_blocks(tuned_again, range(replicates)):
         found.append(pair)
-        told.advance(1)
-    return _Again(*map(np.array, zip(*found, strict=True)))
+        meter.advance(1)
+    return _Retuned(*map(np.array, zip(*found, strict=True)))
 
 
 def _gain(case: Case, predictions: Any, times: Array) -> Array:
-    """By how much predictions score higher on a replicate than on the data.
+    """How much higher predictions score on a replicate than on the data.
 
-    Those of the tuned thresholds do so by chance alone: they are subtracted, which leaves a tenth
-    of the noise.
+    For the tuned thresholds this is chance alone. The caller subtracts it, which leaves a tenth of
+    the noise.
     """
     weights = case.data.weights
     drawn = times.astype(np.float64) if weights is None else times * weights
@@ -318,7 +331,7 @@ def _gain(case: Case, predictions: Any, times: Array) -> Array:
 
 
 def _reached(case: Case, predictions: Any, weights: Array | None) -> Array:
-    """The score of each label, and then the averaged score."""
+    """The score of each label, followed by the averaged score."""
     truth = case.data.truth
     if case.data.is_binary:
         truth = sparse.csr_array(truth[:, None])
@@ -340,11 +353,11 @@ def _predictions(data: LabelledScores, thresholds: Array) -> Any:
     return sparse.csr_array(found[:, None] if data.is_binary else found, dtype=np.float64)
 
 
-def _drawn(data: LabelledScores, times: Array, as_rows: bool) -> LabelledScores:
-    """Each row so many times: as its weight, or as rows of their own.
+def _resampled(data: LabelledScores, times: Array, as_rows: bool) -> LabelledScores:
+    """Repeat each row `times` times, as a weight or as rows of their own.
 
-    A guard asks how much the data tell, and rows of uneven weights tell less: as weights the same
-    draws would count for half.
+    A guard depends on the amount of information in the data, and rows of unequal weight carry less:
+    as weights, these draws would count as half as many rows.
     """
     if as_rows:
         return data.of_rows(np.repeat(np.arange(data.n_rows), times))

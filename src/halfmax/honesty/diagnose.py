@@ -1,4 +1,4 @@
-"""Labelled scores in, the labels that will misbehave out."""
+"""`diagnose`: the labels that will misbehave on new data, and why."""
 
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -35,38 +35,67 @@ def diagnose(
     zero_division: float = 0.0,
     progress: ProgressLike = None,
 ) -> Diagnosis:
-    """Which labels will misbehave on new data, why, and how much they hurt.
+    """Find the labels that will misbehave on new data, why, and how much they hurt.
 
-    Each label is tuned for itself, as ``tune(average="macro")`` does, and then examined:
+    Each label is tuned separately, as by ``tune(average="macro")``, and then examined:
 
-    - *uninformative*: a test does not show that it beats predicting everyone; the number of labels
-      is allowed for (false discovery rate of 5 %);
+    - *uninformative*: a test does not show that it beats predicting every row; the test corrects
+      for the number of labels (false discovery rate of 5 %);
     - *flooding*: predicted for more than 5 % of rows and more than 10 times its base rate;
     - *too few positives*: fewer rows than 1/b^2 at base rate b, the scale below which a
       classifier without any skill would often look as good;
-    - *unstable threshold*: the ends of the threshold's interval predict numbers of rows that are
-      more than 3 times apart;
-    - *miscalibrated*: half of the best F1 (the matching cut for other metrics), where calibrated
-      probabilities have their best threshold, predicts more rows than the threshold's interval, or
-      fewer, and so does half of the lowest F1 that the score's interval allows. Only scores from 0
-      to 1 are judged; others are no probabilities, and the answer says so.
+    - *unstable threshold*: one end of the threshold's interval predicts more than 3 times as many
+      rows as the other;
+    - *miscalibrated*: half of the best F1 (the matching cut for other metrics), which is the best
+      threshold of calibrated probabilities, predicts more rows than the whole interval of the
+      threshold, or fewer, and so does half of the lowest F1 that the score's interval allows. Only
+      scores from 0 to 1 are judged; others are not probabilities, and the result says so.
 
     Parameters
     ----------
-    y_true, y_score, metric, labels, zero_division
-        As `tune` takes them.
-    n_resamples, level, seed, progress
-        As `assess` takes them, which gives intervals and expected scores. The same seed gives the
-        same findings, whatever the order of rows and columns.
+    y_true, y_score : array-like of shape (rows,) or (rows, labels)
+        The labels 0/1 and the scores, as in `tune`.
+    metric : str or Metric
+        The metric to maximise, as in `tune`.
+    n_resamples : int
+        The number of bootstrap replicates, as in `assess`.
+    level : float
+        The level of all intervals, as in `assess`.
+    seed : int
+        The seed of the random numbers. The findings do not depend on the order of rows and columns.
+    labels : sequence, optional
+        The names of the labels, as in `tune`.
+    zero_division : float
+        The value of 0/0, as in `tune`.
+    progress : bool or callable, optional
+        True to print a progress line on stderr, or a function called as ``progress(done, total)``.
 
     Returns
     -------
     Diagnosis
-        With ``table()``, ``findings``, ``counts``, ``labels_with(finding)`` and ``explain(label)``,
-        sorted by how much each label hurts: first those that flood, by the rows that they flood,
-        then by how much of the tuned score new data will not show. Labels that are equal in this
-        keep the order of their columns.
+        The ``findings``, ``counts``, ``labels_with(finding)``, ``explain(label)`` and ``table()``.
+        Labels are sorted by how much they hurt: first those that flood, by the number of rows that
+        they flood, then the others by how much lower they will score on new data. Labels that are
+        equal in this respect keep the order of their columns.
 
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If `tune` would refuse the data or the options, or if `n_resamples`, `level` or `seed` is
+        out of its range.
+
+    See Also
+    --------
+    assess : Intervals and expected scores for any average.
+    diagnose_table : Diagnose a long table of any size.
+    LabelHealthDisplay : A picture of a diagnosis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from halfmax import diagnose
     >>> rng = np.random.default_rng(0)
     >>> y = rng.random((500, 2)) < [0.3, 0.02]
     >>> d = diagnose(y, rng.normal(size=(500, 2)) + [3, 0] * y, labels=["good", "platypus"])
@@ -81,14 +110,14 @@ def diagnose(
 def diagnose_checked(
     data: LabelledScores, goal: Goal, draws: Draws, stairs: Staircase | None = None
 ) -> Diagnosis:
-    """Diagnose data that have passed the gate; `stairs` is their staircase, if it is known."""
+    """Diagnose data that have passed the gate; `stairs` is their staircase, if known."""
     assessed = tune_and_assess(data, goal.settle(data.is_binary), draws, stairs)
     assert assessed.thresholds._tuning is not None
     return diagnose_assessed(assessed.thresholds._tuning, assessed)
 
 
 def diagnose_assessed(tuning: Tuning, assessed: Assessment) -> Diagnosis:
-    """Diagnose labels, each tuned for itself in this way, that have been assessed."""
+    """Diagnose separately tuned labels that have been assessed."""
     data, objective, tuned = tuning.load(), tuning.goal.objective, assessed.thresholds
     size, total = len(tuned.thresholds), data.n_rows
     low, high = (np.broadcast_to(end, size) for end in assessed.threshold_interval)
@@ -108,9 +137,9 @@ def diagnose_assessed(tuning: Tuning, assessed: Assessment) -> Diagnosis:
     order = np.lexsort((-lost, np.where(found["flooding"], -tuned.predicted, 0)))
     names = np.array(list(FINDINGS))
     flags = np.stack([found[name] for name in names], axis=1)
-    given = tuned.labels if tuned.labels is not None else tuple(range(size))
+    labels = tuned.labels if tuned.labels is not None else tuple(range(size))
     return Diagnosis(
-        labels=tuple(given[j] for j in order),
+        labels=tuple(labels[j] for j in order),
         findings=tuple(tuple(names[flags[j]].tolist()) for j in order),
         support=tuned.support[order],
         base_rate=tuned.support[order] / total,
@@ -129,14 +158,15 @@ def diagnose_assessed(tuning: Tuning, assessed: Assessment) -> Diagnosis:
 
 
 def _predicted_at(data: LabelledScores, *thresholds: Floats) -> list[Array]:
-    """How many rows each label is predicted for, at each of its thresholds."""
+    """How many rows each label is predicted for at each of these thresholds."""
     return [found.counts.predicted for found in count_at_each(data, thresholds)]
 
 
 def _elsewhere(cuts: list[Array], fewest: Array, most: Array) -> Array:
-    """True where both cuts, and so all between them, predict more rows than these, or fewer.
+    """True where both cuts, and so all between them, predict more than `most` rows or too few.
 
-    Rows are compared, not thresholds: between two scores all thresholds are one.
+    Numbers of rows are compared, because all thresholds between two neighbouring scores are the
+    same rule.
     """
     missed: Array = (np.minimum(*cuts) > most) | (np.maximum(*cuts) < fewest)
     return missed

@@ -1,4 +1,4 @@
-"""The result of diagnosing: what is wrong with which label, the most harmful first."""
+"""`Diagnosis`: what is wrong with which label, the most harmful first."""
 
 from collections import Counter
 from collections.abc import Hashable
@@ -14,8 +14,8 @@ from halfmax._core.labels import Labels
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array
 
-# Each finding: what it means, and what to do, marked as in messages (`_core.errors.respelled`).
-# Sentences of one label are made in `Diagnosis`.
+# What each finding means, and what to do, marked as in messages (`_core.errors.respelled`).
+# `Diagnosis._why` writes the sentences of one label.
 FINDINGS = {
     "uninformative": "not shown to do better than predicting everyone; improve or drop it, or "
     f"{setting('guard', 'never')}",
@@ -36,31 +36,48 @@ _LONGEST_NAME, _SHOWN = 40, 30
 class Diagnosis(Result):
     """What is wrong with each label, sorted by how much it hurts.
 
-    Labels that flood come first, by the rows that they flood, then the others by how much of their
-    tuned score new data will not show.
+    Labels that flood come first, by the number of rows that they flood, then the others by how
+    much lower they will score on new data.
 
     Attributes
     ----------
     labels : tuple
-        Names, or places of the columns where there are no names, the most harmful first; all the
+        Names, or positions of the columns where there are no names, the most harmful first. All
         arrays are in this order.
     findings : tuple of tuples of str
-        For each label any of ``"uninformative"``, ``"flooding"``, ``"too few positives"``,
+        For each label, any of ``"uninformative"``, ``"flooding"``, ``"too few positives"``,
         ``"unstable threshold"`` and ``"miscalibrated"``.
     support, base_rate, thresholds, predicted : ndarray
-        Of the data given, at the tuned threshold.
+        The positives, their share, the tuned threshold and the rows predicted by it.
     threshold_interval : (ndarray, ndarray)
-        Where the best threshold lies.
+        The low and high ends of the intervals for the best thresholds.
     scores, expected_scores : ndarray
-        On the data given, and what new data will show.
+        The scores on these data, and those to expect on new data.
     everyone : ndarray
-        The score of predicting everyone, 2b/(1+b) for F1.
+        The score of predicting every row, 2b/(1+b) for F1.
     half_max : ndarray
         The threshold that calibrated probabilities would have: half of the score for F1.
     probabilities : bool
-        Whether the scores may be probabilities; if not, calibration is not judged.
+        Whether the scores may be probabilities. If not, calibration is not judged.
     n_rows : int
+        The number of rows.
     metric : str
+        The name of the metric.
+
+    See Also
+    --------
+    diagnose : The function that returns it.
+    LabelHealthDisplay : A picture of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from halfmax import diagnose
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random((500, 2)) < [0.3, 0.02]
+    >>> d = diagnose(y, rng.normal(size=(500, 2)) + [3, 0] * y, labels=["good", "platypus"])
+    >>> d.labels, d.counts["too few positives"]
+    (('platypus', 'good'), 1)
     """
 
     labels: Labels
@@ -86,7 +103,23 @@ class Diagnosis(Result):
         return {name: found[name] for name in FINDINGS}
 
     def labels_with(self, finding: str) -> list[Hashable]:
-        """The labels that have a finding."""
+        """List the labels that have a finding.
+
+        Parameters
+        ----------
+        finding : str
+            One of the names in `findings`, such as ``"flooding"``.
+
+        Returns
+        -------
+        list
+            The labels, the most harmful first.
+
+        Raises
+        ------
+        ValueError
+            If there is no such finding.
+        """
         if finding not in FINDINGS:
             raise ValueError(f"finding must be one of {tuple(FINDINGS)}; got {finding!r}")
         return [
@@ -96,7 +129,23 @@ class Diagnosis(Result):
         ]
 
     def explain(self, label: Hashable) -> str:
-        """The findings of one label, in sentences with its numbers."""
+        """Describe the findings of one label in sentences with its numbers.
+
+        Parameters
+        ----------
+        label : hashable
+            A label of `labels`.
+
+        Returns
+        -------
+        str
+            One line about the label, and one for each finding.
+
+        Raises
+        ------
+        KeyError
+            If there is no such label.
+        """
         if label not in self.labels:
             raise KeyError(f"no label {label!r} among {len(self.labels):,}")
         j = self.labels.index(label)
@@ -118,29 +167,32 @@ class Diagnosis(Result):
             "too few positives": f"{self.support[j]:,}; to tell skill from luck takes about "
             f"{np.ceil(np.sqrt(self.n_rows)):,.0f}, the square root of {self.n_rows:,} rows",
             "unstable threshold": f"{self.thresholds[j]:.4g} could as well be anything from "
-            f"{low:.4g} to {'predicting nobody' if high == np.inf else f'{high:.4g}'}",
+            f"{low:.4g} to {'predicting no rows' if high == np.inf else f'{high:.4g}'}",
             "miscalibrated": f"calibrated probabilities would have the threshold "
             f"{self.half_max[j]:.4g}; the best one here is {self.thresholds[j]:.4g}, between "
             f"{low:.4g} and {high:.4g}",
         }[finding]
 
     def table(self) -> Any:
-        """Per label, the most harmful first.
+        """Tabulate the labels, the most harmful first.
 
-        Columns: label, support, base_rate, threshold, low, high, score, expected, everyone,
-        predicted (the share of rows), findings. A frame of the library that the data came in, or a
-        `Table` of plain columns.
+        Returns
+        -------
+        data frame or Table
+            One row per label, as a frame of the library that the data came in, or as a `Table` of
+            plain columns: label, support, base_rate, threshold, low, high, score, expected,
+            everyone, predicted (the share of rows), findings.
         """
         return super().table()
 
     def __repr__(self) -> str:
         more = len(self.labels) - _SHOWN
         rest = f"... and {more:,} more label{'s' * (more > 1)}\n" if more > 0 else ""
-        hint = "table() has every column, explain(label) tells of one label in sentences"
+        hint = "table() has every column, explain(label) describes one label in sentences"
         return f"{self._summary()}\n{self._narrow_table()}\n{rest}{hint}"
 
     def _narrow_table(self) -> Table:
-        """What fits into a terminal: the first labels, and of each a line."""
+        """The table that fits into a terminal: the first labels, one line each."""
         first = slice(_SHOWN)
         columns = {
             "support": self.support,

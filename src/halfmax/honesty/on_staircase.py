@@ -1,11 +1,13 @@
-"""Labels that are tuned apart, assessed on their staircases: one classifier, macro, micro.
+"""The quick way to assess: on staircases, where each label has its own threshold.
 
-Labels with few positives are judged by leaving each positive out. Where there are many, that is
-right on average but varies much, and the bootstrap is better: tune on each replicate, and see by
-how much the score there is above the score of the same threshold on the data. A replicate is tuned
-on the noise of the data and on its own, of which only the latter is seen. The best of a smooth
-curve with noise of variance v is too high by a multiple of ``v ** (2/3)``, so twice the noise gives
-``2 ** (2/3)`` of the optimism, half of it seen: what is seen is multiplied by ``2 ** (1/3)``.
+This serves one classifier, macro and micro averages. `halfmax.honesty.cross_fit` is the general
+way. Labels with few positives are judged by leaving out each positive in turn. For many positives
+that is right on average but varies a lot, and the bootstrap is better: tune on each replicate, and
+measure how much the score there exceeds the score of the same threshold on the data. A replicate is
+tuned to the noise of the data and to its own noise, and only the effect of the latter is visible.
+The maximum of a smooth curve with noise of variance v is too high by a multiple of ``v ** (2/3)``,
+so twice the noise gives ``2 ** (2/3)`` times the optimism, half of which is visible: the visible
+optimism is multiplied by ``2 ** (1/3)``.
 """
 
 from typing import Any, NamedTuple
@@ -29,20 +31,20 @@ from halfmax.staircase import leave_one_out
 from halfmax.staircase.staircase import Staircase, Worth
 from halfmax.tuning.exact import choose, micro
 
-UNSEEN = 2.0 ** (1.0 / 3.0)
-UNSURE = 1.0 / 3.0  # of the optimism: about its standard error in simulations
-_LEFT = 0.15  # of the optimism: what may be left in all labels alike
+OPTIMISM_FACTOR = 2.0 ** (1.0 / 3.0)  # the optimism relative to what the bootstrap shows of it
+OPTIMISM_ERROR = 1.0 / 3.0  # its standard error relative to the optimism, about, in simulations
+_COMMON_ERROR = 0.15  # of the optimism: what may remain in all labels alike
 
 
 class _Counted(NamedTuple):
-    """A case whose rows are counted, each by what it is worth."""
+    """A case counted in effective rows; see `halfmax.honesty.weighted_rows`."""
 
     case: Case
     units: Units
     stairs: Staircase
     counts: Counts  # of the tuned thresholds
     objective: Objective  # of such counts
-    uneven: leave_one_out.Uneven | None  # what single rows are worth, if not one each
+    uneven: leave_one_out.Uneven | None  # sizes of single rows, if they have weights
 
     @classmethod
     def of(cls, case: Case) -> "_Counted":
@@ -61,7 +63,7 @@ class _Counted(NamedTuple):
         return self.case.data.is_binary
 
     def predictions(self) -> tuple[Any, Any]:
-        """Truth and predictions as matrices of ones."""
+        """Truth and predictions as sparse matrices of ones."""
         data = self.case.data
         truth, found = data.truth, predict.predict(data.scores, self.case.tuned.thresholds)
         if self.is_binary:
@@ -69,35 +71,36 @@ class _Counted(NamedTuple):
         return sparse.csr_array(truth), sparse.csr_array(found, dtype=np.float64)
 
     def row_sums(self, counts: Counts) -> Array:
-        """What each row adds to a score of these counts, of each label or of all."""
+        """What each row adds to a score of these counts, per label or pooled."""
         slopes = self.units.slopes(intervals.influence(self.objective, counts))
         rows = intervals.row_sums(*self.predictions(), slopes)
         weights = self.case.data.weights
         return rows if weights is None else weights * rows
 
     def plain(self) -> tuple[Array, Array]:
-        """The positives and predicted of each label, every row counted once."""
+        """The positives and predictions of each label, with every row counted once."""
         if self.uneven is None:
             return self.stairs.positives, self.counts.predicted
         data = self.case.data._replace(weights=None)
         predicted = choose.count_at(data, self.case.tuned.thresholds).counts.predicted
         return self.uneven.stairs.positives, predicted
 
-    def more_variance(self) -> Array:
-        """How much more each label's score varies than rows of equal weight would let it."""
+    def variance_inflation(self) -> Array:
+        """The variance of each label's score relative to that of rows of equal weight."""
         weights = self.case.data.weights
         if weights is None:
             return np.ones(self.stairs.n_labels)
         heaviest = weights.max()
         light = Units(*(unit / heaviest for unit in self.units))
         squares = light.squares(*label_counts(*self.predictions(), (weights / heaviest) ** 2))
-        return intervals.uneven(self.objective, self.counts, squares)
+        return intervals.variance_inflation(self.objective, self.counts, squares)
 
 
 def can_judge(goal: Goal) -> bool:
-    """Whether labels choose apart, also in pooled counts, where one cut is common to all.
+    """Whether each label's staircase alone decides its threshold.
 
-    Guards and floors choose by more than the counts of a label's steps.
+    This holds for pooled counts too, where all labels share one cut. Guards and floors depend on
+    more than the counts of a label's steps.
     """
     if goal.guard is not None or goal.objective.floors:
         return False
@@ -113,7 +116,7 @@ def can_judge(goal: Goal) -> bool:
 
 
 def judge(case: Case) -> Judgement:
-    """Assess thresholds of labels that are tuned apart."""
+    """Assess thresholds of labels that are tuned separately."""
     case = case.without_idle_rows()
     counted = _Counted.of(case)
     if case.goal.average_shown == "micro":
@@ -126,98 +129,114 @@ def judge(case: Case) -> Judgement:
     of_label = np.minimum(expected, tuned)
     counts = intervals.with_score(objective, counted.counts, of_label)
     bounded = intervals.is_bounded(tuned, of_label)
-    uneven = counted.more_variance()
+    inflation = counted.variance_inflation()
     bars = intervals.estimate_from_counts(objective, counts, of_label, bounded)
-    bars = bars._replace(error=bars.error * np.sqrt(uneven)).less_sure_by(unsure)
+    bars = bars._replace(error=bars.error * np.sqrt(inflation)).less_sure_by(unsure)
     whole = bars
     if not counted.is_binary:
-        apart = uneven * intervals.variance(objective, counts) + unsure**2
+        apart = inflation * intervals.variance(objective, counts) + unsure**2
         part = leave_one_out.part_of_bootstrap(stairs.positives)
         variances = part * apart + np.where(part < 1.0, (1.0 - part) * left.squares, 0.0)
-        common = _LEFT / UNSURE * mean_of_known(unsure)
-        whole = _mean_of_labels(counted, expected, variances, uneven, bounded)
+        common = _COMMON_ERROR / OPTIMISM_ERROR * mean_of_known(unsure)
+        whole = _mean_of_labels(counted, expected, variances, inflation, bounded)
         whole = whole.less_sure_by(np.asarray(common))
     away = _deviations(counted, found.replicates, bounded)
     reached = min(mean_of_known(expected), case.tuned.score)
-    return Judgement(reached, whole, away, of_label, bars, found.low, found.high)
+    return Judgement(
+        expected=reached,
+        bars=whole,
+        deviations=away,
+        label_expected=of_label,
+        label_bars=bars,
+        threshold_low=found.low,
+        threshold_high=found.high,
+    )
 
 
 def _expected_of_labels(counted: _Counted, found: Redrawn, left_out: Array) -> tuple[Array, Array]:
-    """The expected score of each label, and how unsure its optimism is."""
+    """The expected score of each label, and the standard error of its optimism."""
     positives, alone = counted.stairs.positives, counted.is_binary
-    optimism = UNSEEN * found.optimism
+    optimism = OPTIMISM_FACTOR * found.optimism
     judged = counted.case.tuned.label_scores - optimism
     expected = leave_one_out.mixed(positives, judged, left_out, alone)
     if not alone:
-        plain = counted.plain()
-        expected = leave_one_out.with_empty_labels(counted.objective, *plain, expected)
+        rows, predicted = counted.plain()
+        expected = leave_one_out.with_empty_labels(counted.objective, rows, predicted, expected)
     part = leave_one_out.part_of_bootstrap(positives)
-    return expected, part * UNSURE * np.maximum(optimism, 0.0)
+    return expected, part * OPTIMISM_ERROR * np.maximum(optimism, 0.0)
 
 
 def _judge_pooled(counted: _Counted) -> Judgement:
-    """Pooled counts are sums over labels, each of which loses hits or predictions of its own."""
+    """Assess pooled counts: sums over labels, each of which loses hits of its own."""
     case, objective = counted.case, counted.objective
-    worth, per_hit = _pooled_worth(case)
-    found = redraw(case, counted.stairs, worth)
-    counts, lost = _pooled_counts(counted, worth, UNSEEN * found.optimism / per_hit)
+    value_of, per_hit = _pooled_value(case)
+    found = redraw(case, counted.stairs, value_of)
+    counts, lost = _pooled_counts(counted, value_of, OPTIMISM_FACTOR * found.optimism / per_hit)
     of_label = objective(*counts)
     bounded = intervals.is_bounded(case.tuned.label_scores, of_label)
     bars = intervals.estimate_from_counts(objective, counts, of_label, bounded)
-    bars = bars._replace(error=bars.error * np.sqrt(counted.more_variance()))
-    bars = bars.less_sure_by(UNSURE * lost * _per_hit(objective, counts))
+    bars = bars._replace(error=bars.error * np.sqrt(counted.variance_inflation()))
+    bars = bars.less_sure_by(OPTIMISM_ERROR * lost * _per_hit(objective, counts))
     pooled = counts.pooled()
     expected = min(float(objective(*pooled)), case.tuned.score)
     whole = intervals.estimate_from_counts(objective, pooled, np.asarray(expected), bounded)
     together = _together(counted.row_sums(pooled), intervals.variance(objective, pooled))
     whole = whole._replace(error=whole.error * np.sqrt(together))
-    unsure = np.hypot(UNSURE * np.sqrt((lost**2).sum()), _LEFT * lost.sum())
+    unsure = np.hypot(OPTIMISM_ERROR * np.sqrt((lost**2).sum()), _COMMON_ERROR * lost.sum())
     whole = whole.less_sure_by(unsure * _per_hit(objective, pooled))
     away = _deviations(counted, found.replicates, bounded)
-    return Judgement(expected, whole, away, of_label, bars, found.low, found.high)
+    return Judgement(
+        expected=expected,
+        bars=whole,
+        deviations=away,
+        label_expected=of_label,
+        label_bars=bars,
+        threshold_low=found.low,
+        threshold_high=found.high,
+    )
 
 
 def _per_hit(objective: Objective, counts: Counts) -> Array:
-    """What a score loses when a hit is missed instead."""
+    """What a score loses when a hit becomes a miss."""
     slopes = intervals.influence(objective, counts)
     return np.asarray(slopes.hit - slopes.missed)
 
 
-def _pooled_counts(counted: _Counted, worth: Worth, lost: Array) -> tuple[Counts, Array]:
-    """What labels count on new data, and the hits of it that the bootstrap says they lose.
+def _pooled_counts(counted: _Counted, value_of: Worth, lost: Array) -> tuple[Counts, Array]:
+    """The counts of labels on new data, and the hits that they lose according to the bootstrap.
 
-    Labels with few positives are judged by leaving out each positive and each negative.
+    Labels with few positives are judged by leaving out each positive and each negative in turn.
     """
     stairs, part = counted.stairs, leave_one_out.part_of_bootstrap(counted.stairs.positives)
     tp, predicted, *_ = counted.counts
     lost = np.clip(lost, 0.0, tp)
-    hits = _hits_kept(counted, worth)
-    chosen = leave_one_out.chosen_without_negative(stairs, worth)
+    hits = _hits_kept(counted, value_of)
+    chosen = leave_one_out.chosen_without_negative(stairs, value_of)
     false = _kept(stairs, chosen, stairs.predicted - stairs.true_positives)
     hits = part * (tp - lost) + (1.0 - part) * hits
     false = part * (predicted - tp) + (1.0 - part) * false
     return Counts(hits, hits + false, stairs.positives, stairs.total), part * lost
 
 
-def _hits_kept(counted: _Counted, worth: Worth) -> Array:
-    """Of each label, how many of the positives that were left out are predicted."""
+def _hits_kept(counted: _Counted, value_of: Worth) -> Array:
+    """For each label, how many of the left-out positives are predicted."""
     stairs, rows = counted.stairs, counted.uneven
     if rows is None:
-        chosen = leave_one_out.chosen_without_positive(stairs, worth)
+        chosen = leave_one_out.chosen_without_positive(stairs, value_of)
         return _kept(stairs, chosen, stairs.true_positives)
     rows = rows.of_labels(leave_one_out.part_of_bootstrap(stairs.positives) < 1.0)
-    hit = leave_one_out.chosen_without_each(stairs, worth, rows) >= rows.step
+    hit = leave_one_out.chosen_without_each(stairs, value_of, rows) >= rows.step
     return np.bincount(stairs.grid.columns[rows.step], rows.size * hit, stairs.n_labels)
 
 
 def _kept(stairs: Staircase, chosen: Array, counts: Array) -> Array:
-    """Of each label, how many of those that were left out are predicted."""
+    """For each label, how many of the left-out rows are predicted."""
     kept = stairs.rises(counts) * (chosen >= np.arange(len(chosen)))
     return np.bincount(stairs.grid.columns, kept, stairs.n_labels)
 
 
-def _pooled_worth(case: Case) -> tuple[Worth, float]:
-    """What a label's step is worth beside the pooled score, and a hit of it; nobody is worth 0."""
+def _pooled_value(case: Case) -> tuple[Worth, float]:
+    """The value of a label's step for the pooled score, and of one hit; no predictions have 0."""
     metric = micro.require_ratio(case.goal.objective.metric)
     tp, predicted, positives, total = (part.sum().item() for part in case.counts)
     if micro.pooled_parts((tp, predicted, positives, total), metric)[1] < 0:
@@ -226,37 +245,37 @@ def _pooled_worth(case: Case) -> tuple[Worth, float]:
     reached = 0.0 if np.isnan(case.tuned.score) else case.tuned.score
     per_hit, per_prediction = hit_n - reached * hit_d, predicted_n - reached * predicted_d
 
-    def worth(tp: Any, predicted: Any, positives: Any, _: Any) -> Array:
+    def value_of(tp: Any, predicted: Any, positives: Any, _: Any) -> Array:
         value = per_hit * np.asarray(tp) + per_prediction * np.asarray(predicted)
         return np.broadcast_to(value, np.shape(positives))
 
     gained = per_hit + per_prediction
-    return worth, gained if gained > 0 else np.inf
+    return value_of, gained if gained > 0 else np.inf
 
 
 def _mean_of_labels(
-    counted: _Counted, expected: Array, variances: Array, uneven: Array, bounded: bool
+    counted: _Counted, expected: Array, variances: Array, inflation: Array, bounded: bool
 ) -> intervals.Estimate:
-    """The mean over labels; labels of the same rows vary together, by a measured factor."""
+    """The mean over labels; as they share rows, their variance has a measured factor."""
     known = ~np.isnan(expected)
     if not known.any():
         return intervals.estimate(np.nan, 0.0, bounded)
-    apart = uneven * intervals.variance(counted.objective, counted.counts)
+    apart = inflation * intervals.variance(counted.objective, counted.counts)
     spread = variances[known].sum() * _together(counted.row_sums(counted.counts), apart)
     if spread == 0 and counted.counts.predicted.any():
         highest = counted.case.tuned.label_scores[known].max()
-        spread = 0.5 * highest**2  # half a hit, where none was seen
+        spread = 0.5 * highest**2  # as of half a hit, where no hit was observed
     return intervals.estimate(mean_of_known(expected), spread / known.sum() ** 2, bounded)
 
 
 def _together(rows: Array, apart: Array) -> float:
-    """How much more a score varies because its labels share rows; at least 1."""
+    """The factor by which shared rows increase the variance of a score; at least 1."""
     whole = float(np.sum(apart))
     return max(1.0, float((rows**2).sum()) / whole) if whole > 0 else 1.0
 
 
 def _deviations(counted: _Counted, replicates: Array, bounded: bool) -> Array:
-    """Standardised deviations, as many replicates have them, or else as the normal law has them."""
+    """Standardised deviations of replicates; normal quantiles for few positives or many labels."""
     positives = counted.stairs.positives
     if counted.is_binary and positives[0] >= leave_one_out.MANY and replicates.size:
         least = 0.5 / (positives[0] + 1.0)

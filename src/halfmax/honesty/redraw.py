@@ -1,8 +1,8 @@
-"""All labels drawn again on their staircases: how much each replicate flatters, and its thresholds.
+"""Draw all labels again (Poisson bootstrap on staircases): optimism and threshold intervals.
 
-Random numbers belong to what a label holds, not to its place: labels are drawn in the order of
-their staircases, and labels with equal staircases share their draws. So neither the order of the
-columns nor that of the rows changes an answer. Draws that labels share do not bias their mean.
+Random numbers depend on the contents of a label, not on its position: labels are drawn in the order
+of their staircases, and labels with equal staircases share their draws. So neither the order of the
+columns nor that of the rows changes an answer. Sharing draws does not bias the mean over labels.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from halfmax._core.limits import limits
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
@@ -17,32 +18,32 @@ from halfmax.honesty.case import Case
 from halfmax.staircase.bootstrap import FIRST_BLOCKS, Replicates, Steps, resample
 from halfmax.staircase.staircase import NOBODY, Staircase, Worth, without_nan
 
-_BLOCKS_AT_ONCE, _RUNS_AT_ONCE = 1 << 8, 250  # part of what a seed means
-_DIGITS = 6  # of counts: sums of weights are rounded, in an order that rows have
+_RUNS_AT_ONCE = 250  # part of what a seed means
+_DIGITS = 6  # to which counts are rounded: sums of weights depend on the order of the rows
 
 
 class Redrawn(NamedTuple):
-    """Of each label: ends of its threshold's interval, and how much replicates flatter."""
+    """For each label: the ends of its threshold's interval, and the optimism of replicates."""
 
     low: Array
     high: Array
     optimism: Array
-    replicates: Array  # worth in each replicate beside worth on the data; of one classifier only
+    replicates: Array  # of one classifier only: the value in each replicate and on the data
 
 
-def redraw(case: Case, stairs: Staircase, worth_of: Worth) -> Redrawn:
-    """Draw all labels again, a group of them at a time, and keep quantiles and means."""
+def redraw(case: Case, stairs: Staircase, value_of: Worth) -> Redrawn:
+    """Draw all labels again, one group after another, and keep quantiles and means."""
     labels, same_as = different_labels(stairs)
-    on_data, nobody = _worth_on_data(stairs, worth_of)
+    on_data, none_value = _values_on_data(stairs, value_of)
     first = stairs.grid.offsets
     low, high = np.full((2, stairs.n_labels), NOBODY)
     optimism = np.zeros(stairs.n_labels)
     pair = np.empty((2, 0))
     done = len(labels) * case.draws.n_resamples
-    with Progress(case.draws.progress, "drawing the rows again", max(done, 1)) as told:
-        for group, drawn in _drawn(case, stairs, worth_of, labels, told):
+    with Progress(case.draws.progress, "drawing the rows again", max(done, 1)) as meter:
+        for group, drawn in _drawn(case, stairs, value_of, labels, meter):
             there = drawn.step != NOBODY
-            own = np.where(there, on_data[first[group] + drawn.step], nobody[group])
+            own = np.where(there, on_data[first[group] + drawn.step], none_value[group])
             gain = np.where(np.isfinite(drawn.worth), drawn.worth - own, 0.0)
             optimism[group] = gain.mean(axis=0)
             ends = np.quantile(drawn.step, case.draws.tails, axis=0, method="inverted_cdf")
@@ -54,11 +55,12 @@ def redraw(case: Case, stairs: Staircase, worth_of: Worth) -> Redrawn:
 
 
 def _drawn(
-    case: Case, stairs: Staircase, worth_of: Worth, labels: Array, told: Progress
+    case: Case, stairs: Staircase, value_of: Worth, labels: Array, meter: Progress
 ) -> Iterator[tuple[Array, Replicates]]:
     """Groups of labels with their replicates."""
     blocks = np.cumsum(np.minimum(np.diff(stairs.grid.offsets)[labels], FIRST_BLOCKS))
-    full = np.arange(_BLOCKS_AT_ONCE, blocks[-1] if len(blocks) else 0, _BLOCKS_AT_ONCE)
+    at_once = limits.redraw_blocks
+    full = np.arange(at_once, blocks[-1] if len(blocks) else 0, at_once)
     groups = [g for g in np.split(labels, np.searchsorted(blocks, full)) if len(g)]
     runs = spans(case.draws.n_resamples, _RUNS_AT_ONCE)
 
@@ -67,23 +69,23 @@ def _drawn(
         stream = np.random.SeedSequence(case.draws.seed, spawn_key=(place, span.start))
         steps = Steps.of(stairs, groups[place])
         rng = np.random.default_rng(stream)
-        return resample(steps, worth_of, span.stop - span.start, rng)
+        return resample(steps, value_of, span.stop - span.start, rng)
 
     parts: list[Replicates] = []
     every = [(place, span) for place in range(len(groups)) for span in runs]
     for (place, span), part in zip(every, map_blocks(draw, every), strict=True):
         parts.append(part)
-        told.advance(part.step.size)
+        meter.advance(part.step.size)
         if span is runs[-1]:
             yield groups[place], Replicates(*map(np.concatenate, zip(*parts, strict=True)))
             parts = []
 
 
 def different_labels(stairs: Staircase) -> tuple[Array, Array]:
-    """One label for each different staircase, in an order of their counts, and who stands for each.
+    """One label for each distinct staircase, ordered by counts, and the one that each label equals.
 
     Labels without steps have nothing to draw. A million labels with one positive each have a few
-    thousand different staircases.
+    thousand distinct staircases.
     """
     sizes = np.diff(stairs.grid.offsets)
     order = np.argsort(sizes, kind="stable")
@@ -98,7 +100,7 @@ def different_labels(stairs: Staircase) -> tuple[Array, Array]:
 
 
 def _counts(stairs: Staircase, labels: Array, size: int) -> Array:
-    """A row for each label, with all that its staircase counts."""
+    """One row for each label, with all counts of its staircase."""
     step = stairs.grid.offsets[labels][:, None] + np.arange(size)
     of_label = stairs.positives[labels], stairs.total[labels]
     parts = np.stack(of_label, axis=1), stairs.true_positives[step], stairs.predicted[step]
@@ -106,7 +108,7 @@ def _counts(stairs: Staircase, labels: Array, size: int) -> Array:
 
 
 def _distinct(rows: Array) -> tuple[Array, Array]:
-    """The first of each group of equal rows, in the order of what they hold, and whose each is."""
+    """The first row of each group of equal rows, ordered by content, and each row's group."""
     if len(rows) == 1:
         return np.zeros(1, np.int64), np.zeros(1, np.int64)
     order = np.lexsort(rows.T[::-1])
@@ -116,15 +118,16 @@ def _distinct(rows: Array) -> tuple[Array, Array]:
     return order[new], which
 
 
-def _worth_on_data(stairs: Staircase, worth_of: Worth) -> tuple[Array, Array]:
+def _values_on_data(stairs: Staircase, value_of: Worth) -> tuple[Array, Array]:
+    """The value of every step on the data, and of predicting no rows for each label."""
     column = stairs.grid.columns
-    counts = stairs.positives[column], stairs.total[column]
-    on_data = without_nan(worth_of(stairs.true_positives, stairs.predicted, *counts))
-    return on_data, np.nan_to_num(worth_of(0, 0, stairs.positives, stairs.total))
+    positives, total = stairs.positives[column], stairs.total[column]
+    on_data = without_nan(value_of(stairs.true_positives, stairs.predicted, positives, total))
+    return on_data, np.nan_to_num(value_of(0, 0, stairs.positives, stairs.total))
 
 
 def _thresholds(stairs: Staircase, place: Array) -> Array:
-    """The threshold of a place among each label's steps."""
+    """The threshold at a place among each label's steps."""
     ends = np.full(stairs.n_labels, np.inf)
     there = np.flatnonzero(place != NOBODY)
     ends[there] = stairs.grid.scores[stairs.grid.offsets[there] + place[there]]

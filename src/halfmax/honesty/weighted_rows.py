@@ -1,10 +1,10 @@
-"""Weighted counts as numbers of rows.
+"""Count weighted rows as numbers of rows: the effective sample size (Kish).
 
-A sum of weights does not say how much it would vary if the rows were drawn again. Weights w vary by
-the sum of their squares, like fewer rows of equal weight u = sum(w^2) / sum(w) (Kish). Positives
-and negatives have a u of their own, because weights often depend on the class. Counted in such
-rows, weighted data are judged by the same rules as any other data; only the metric must know what
-a row weighs.
+A sum of weights does not show how much it would vary if the rows were drawn again. The variance of
+a sum of weights w is the sum of their squares, as for fewer rows of equal weight
+u = sum(w^2) / sum(w) (Kish). Positives and negatives each have their own u, because weights often
+depend on the class. Counted in such effective rows, weighted data are judged by the same rules as
+unweighted data; only the metric must know the weight of a row.
 """
 
 from typing import NamedTuple
@@ -21,19 +21,19 @@ from halfmax.staircase.grid import Grid, positive_entries
 from halfmax.staircase.leave_one_out import Uneven
 from halfmax.staircase.staircase import Staircase
 
-_DIGITS = 9  # of a number of rows
+_DIGITS = 9  # to which numbers of rows are rounded
 _SIZES = 200
 
 
 class Units(NamedTuple):
-    """The weight of one row, among the positives and among the negatives."""
+    """The weight of one effective row, among the positives and among the negatives."""
 
     positive: float
     negative: float
 
     @classmethod
     def of(cls, data: LabelledScores) -> "Units":
-        """Those of the entries of these data; 1 where rows have no weights."""
+        """The units of these data; 1 if rows have no weights."""
         if data.weights is None:
             return cls(1.0, 1.0)
         heaviest = float(data.weights.max())
@@ -44,7 +44,7 @@ class Units(NamedTuple):
         return cls(*(heaviest * (_kish(weights, entries) or every) for entries in both))
 
     def rows(self, tp: Array, predicted: Array, positives: Array, total: Array) -> Counts:
-        """Sums of weights as numbers of rows, without their rounding errors."""
+        """Convert sums of weights to numbers of effective rows, without rounding errors."""
         if self == (1.0, 1.0):
             return Counts(tp, predicted, positives, total)
         hit, false, missed, rest = confusion(tp, predicted, positives, total)
@@ -53,7 +53,7 @@ class Units(NamedTuple):
         return Counts(hit, hit + false, hit + missed, hit + false + missed + rest)
 
     def stairs(self, stairs: Staircase) -> Staircase:
-        """A staircase that counts rows."""
+        """Convert a staircase of weights to one of effective rows."""
         if self == (1.0, 1.0):
             return stairs
         column = stairs.grid.columns
@@ -66,7 +66,7 @@ class Units(NamedTuple):
         return Staircase(stairs.grid, tp, predicted, positives, total, stairs.labels)
 
     def uneven(self, data: LabelledScores, grid: Grid) -> Uneven | None:
-        """What single rows are worth; None if that is one each."""
+        """Sizes of single rows, for leaving one out; None if rows have no weights."""
         if data.weights is None:
             return None
         column, scores, weights = positive_entries(data)
@@ -74,18 +74,20 @@ class Units(NamedTuple):
         order = np.lexsort((-scores, column))
         order = order[scores[order] > -np.inf]
         new = (np.diff(column[order]) != 0) | (np.diff(scores[order]) != 0)
-        step = np.append(0, np.cumsum(new))[: len(order)]  # a staircase has no other steps
+        step = np.append(0, np.cumsum(new))[
+            : len(order)
+        ]  # these are all the steps of the staircase
         sizes = (
             _quantiles(positive),
-            _quantiles(data.weights / self.negative),  # of all rows: most of them are negative
+            _quantiles(data.weights / self.negative),  # of all rows, most of which are negative
         )
         counts = Staircase.of_checked(data._replace(weights=None), grid)
         return Uneven(step, positive[order], counts, sizes)
 
     def objective(self, objective: Objective) -> Objective:
-        """What is judged, as a function of numbers of rows; floors are left out.
+        """The objective as a function of numbers of effective rows, without floors.
 
-        A metric that is no ratio may depend on how large the weights are.
+        A metric that is not a ratio may depend on the size of the weights.
         """
         metric = objective.metric
         if isinstance(metric, LinearFractional):
@@ -96,24 +98,25 @@ class Units(NamedTuple):
         return Objective(metric, objective.zero_division)
 
     def slopes(self, slopes: Influence) -> Influence:
-        """What a unit of weight changes, from what a row changes."""
+        """Convert the change per effective row to the change per unit of weight."""
         hit, false, missed, rest = slopes
         positive, negative = self
         return Influence(hit / positive, false / negative, missed / positive, rest / negative)
 
     def squares(self, tp: Array, fp: Array, fn: Array, tn: Array) -> Array:
-        """Sums of squared weights as numbers of rows, squared."""
+        """Convert sums of squared weights to squared numbers of effective rows."""
         positive, negative = self.positive**2, self.negative**2
         return np.array([tp / positive, fp / negative, fn / positive, tn / negative])
 
 
 def _kish(weights: Array, entries: Array) -> float:
+    """The weight of one effective row, sum(w^2) / sum(w); 0 if there are no rows."""
     whole = float((weights * entries).sum())
     return float((weights**2 * entries).sum()) / whole if whole > 0 else 0.0
 
 
 def _quantiles(sizes: Array) -> Array:
-    """So many that stand for all of them."""
+    """A fixed number of quantiles that represent all sizes, with the same mean."""
     if not len(sizes):
         return np.ones(1)
     found = np.quantile(sizes, (np.arange(_SIZES) + 0.5) / _SIZES)

@@ -1,7 +1,7 @@
-"""Score densities of every kind, opened once: where they live, their logarithm, what they hold.
+"""Read score densities of every kind: their support, logarithm and mass between two scores.
 
-An opened density is one of three: `Continuous`; `Bins`, a histogram; or `Atoms`, a discrete
-distribution.
+`open_density` returns one of three classes: `Continuous`; `Bins`, a histogram; or `Atoms`, a
+discrete distribution.
 """
 
 import warnings
@@ -19,11 +19,11 @@ from halfmax.regions.numeric import NumericDensity, plain_function
 Support = tuple[float, float]
 
 WHOLE_LINE: Support = (-np.inf, np.inf)
-AWAY_FROM_ONE = 1e-6  # what numerical integrals are forgiven
-_CORE = 5e-4  # the mass that a picture leaves out on either side
+AWAY_FROM_ONE = 1e-6  # the tolerance for the total mass of a density
+_CORE = 5e-4  # the mass that a picture leaves out at either end
 _NEAR, _FAR = 5, (6, 8, 11, 15, 20, 28, 38)  # bandwidths; at 38 a normal density is zero
 _MOST_PLACES = 20_000
-_MASSLESS = 64  # places between the quantiles looked at and an end of the support
+_MASSLESS = 64  # places between the outermost quantile and an end of the support
 _MOST_ATOMS = 1 << 20
 _MOST_UNLISTED = 0.01
 NO_MASS = 1e-300
@@ -31,7 +31,7 @@ _TAIL = np.append([NO_MASS, 1e-200, 1e-100, 1e-50], np.geomspace(1e-30, 1e-3, 10
 _TO_THE_MEDIAN = np.append(_TAIL, np.linspace(0.0, 0.5, 401)[1:])
 
 
-# What the kernels of scikit-learn, one bandwidth wide, hold up to a point.
+# Cumulative distribution functions of scikit-learn's kernels, for a bandwidth of 1.
 _UPTO: dict[str, Callable[[Floats], Floats]] = {
     "gaussian": special.ndtr,
     "epanechnikov": lambda u: (
@@ -47,8 +47,8 @@ _UPTO: dict[str, Callable[[Floats], Floats]] = {
 class Continuous:
     """A density on an interval of the line.
 
-    `places` are finite, ascending, and close enough together to see it rise and fall; it may jump
-    at `jumps`; a picture shows `core`.
+    `places` are finite, ascending, and close enough together to show where the density rises and
+    falls. It may jump at `jumps`. A picture shows `core`.
     """
 
     low: float
@@ -68,12 +68,12 @@ class Bins:
     heights: Floats
 
     def at(self, s: Floats) -> Floats:
-        """The density; on an edge, that of the bin above."""
+        """The density at each score; on an edge, that of the bin above."""
         place = np.searchsorted(self.edges, s, side="right")
         return np.concatenate([[0.0], self.heights, [0.0]])[place]
 
     def continuous(self) -> Continuous:
-        """The same as a density that jumps."""
+        """The histogram as a continuous density with jumps."""
         upto = np.append(0.0, np.cumsum(self.heights * np.diff(self.edges)))
         core = (float(self.edges[0]), float(self.edges[-1]))
 
@@ -91,7 +91,7 @@ class Bins:
 class Atoms:
     """A discrete distribution: ascending values, masses, and the mass below and above a value.
 
-    Values are listed as far as they have mass and are not too many.
+    Values without mass, and values too many to list, are left out.
     """
 
     low: float
@@ -107,14 +107,14 @@ Density = Continuous | Bins | Atoms
 
 @contextmanager
 def silent_far_out() -> Iterator[None]:
-    """What numpy and scipy say of overflows and poor convergence where there is no mass."""
+    """Silence the warnings of numpy and scipy about overflow where there is no mass."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         yield
 
 
 def open_density(value: Any, name: str, support: Support | None) -> Density:
-    """A density of whatever kind came, checked: never negative, and one in all."""
+    """Read a density of any supported kind; check that it is never negative and has mass 1."""
     density = _open(value, name, support or WHOLE_LINE)
     if support is None:
         return density
@@ -122,7 +122,7 @@ def open_density(value: Any, name: str, support: Support | None) -> Density:
     if abs(inside - 1.0) > AWAY_FROM_ONE:
         raise ValueError(
             f"support must hold all of {name}; ({support[0]:g}, {support[1]:g}) holds "
-            f"{inside:.9g} of it: leave support out, or truncate the distribution"
+            f"{inside:.9g} of it: omit support, or truncate the distribution"
         )
     if isinstance(density, Continuous):
         return replace(
@@ -132,7 +132,7 @@ def open_density(value: Any, name: str, support: Support | None) -> Density:
 
 
 def check_support(support: Any) -> Support | None:
-    """(low, high), in this order; either may be infinite."""
+    """Return the support as (low, high) with low < high; either end may be infinite."""
     if support is None:
         return None
     try:
@@ -159,8 +159,8 @@ def _open(value: Any, name: str, support: Support) -> Density:
         return _of_function(plain_function(value, name, support), name, support)
     raise TypeError(
         f"{name} must be a frozen scipy distribution, a kernel density estimate, a histogram as "
-        f"(heights, edges) or a function of the score; got {type(value).__name__}. Scores "
-        "themselves go to np.histogram or scipy.stats.gaussian_kde first, labelled ones to tune"
+        f"(heights, edges) or a function of the score; got {type(value).__name__}. Pass scores to "
+        "np.histogram or scipy.stats.gaussian_kde first, or labelled scores to tune"
     )
 
 
@@ -174,7 +174,7 @@ def _mass_inside(density: Density, low: float, high: float) -> float:
 
 
 def _of_rv_histogram(value: Any) -> Bins:
-    """The bins, which scipy keeps in private with a zero on either side; moved if frozen."""
+    """The bins, which scipy keeps privately with a zero at either end; shifted if frozen."""
     bins, loc, scale = value, 0.0, 1.0
     if hasattr(value, "dist"):
         bins = value.dist
@@ -267,15 +267,15 @@ def _of_discrete(
     total = float(value.pmf(values).sum())
     if not abs(total - 1.0) <= _MOST_UNLISTED:
         raise ValueError(
-            f"{name} must sum to one over {len(values):,} values, as many as are listed; its "
-            f"values from {values[0]:,.0f} to {values[-1]:,.0f} sum to {total:.9g}: give it as a "
-            "histogram or a continuous distribution"
+            f"{name} must sum to one over at most {len(values):,} values, which is how many are "
+            f"listed; from {values[0]:,.0f} to {values[-1]:,.0f} it sums to {total:.9g}: pass it "
+            "as a histogram or a continuous distribution"
         )
     return Atoms(*ends, values, value.pmf, lambda s: float(cdf(s - 1.0)), lambda s: float(sf(s)))
 
 
 def _reach(tail: Callable[[float], float], most: float) -> float:
-    """How far from the middle there is mass, to within a factor of two."""
+    """How far from the middle there is mass, up to a factor of two."""
     step = 1.0
     while step < min(most, _MOST_ATOMS) and tail(step) > NO_MASS:
         step *= 2.0
@@ -303,8 +303,8 @@ def _of_kernel_density(kde: Any, name: str) -> Continuous | Bins:
             f"{name} must be a density of one score; got a KDE of {data.shape[1]} dimensions"
         )
     points, width = data[:, 0], float(kde.bandwidth_)
-    given = kde.tree_.sample_weight
-    weights = np.ones(len(points)) if given is None else np.asarray(given, np.float64)
+    fitted = kde.tree_.sample_weight
+    weights = np.ones(len(points)) if fitted is None else np.asarray(fitted, np.float64)
     if kde.kernel == "tophat":
         return _tophats(points, width, weights / weights.sum())
     upto = _UPTO[kde.kernel]
@@ -321,14 +321,14 @@ def _of_kernel_density(kde: Any, name: str) -> Continuous | Bins:
 
 
 def _tophats(points: Floats, width: float, weights: Floats) -> Bins:
-    """Each point spread evenly over its two bandwidths: together, a histogram."""
+    """Tophat kernels, each spread evenly over two bandwidths, add up to a histogram."""
     edges, place = np.unique(np.append(points - width, points + width), return_inverse=True)
     changes = np.bincount(place, np.append(weights, -weights), len(edges))
     return Bins(edges, np.maximum(np.cumsum(changes)[:-1], 0.0) / (2.0 * width))
 
 
 def _around(data: Floats, width: float) -> tuple[Floats, Support]:
-    """A few places to every bandwidth where there are data, and some far out on either side."""
+    """A few places per bandwidth where there are data, and some far out at either end."""
     ordered = np.unique(data)
     apart = np.diff(ordered) > 2 * _NEAR * width
     firsts, lasts = ordered[np.append(True, apart)], ordered[np.append(apart, True)]
@@ -350,7 +350,7 @@ def _of_function(function: Callable[[Floats], Floats], name: str, support: Suppo
         raise ValueError(
             f"{name} must be a density, which integrates to one; numerical integration over "
             f"({support[0]:g}, {support[1]:g}) gives {total:.9g}. If it is not normalised, divide "
-            "it by its integral; if it is, with jumps or narrow peaks that were missed, give "
+            "it by its integral; if it has jumps or narrow peaks that were missed, pass "
             "support=(low, high) where it is not zero, or a scipy distribution such as Mixture"
         )
     core = density.quantile(_CORE), density.quantile(1.0 - _CORE)

@@ -1,12 +1,12 @@
-"""The best decision region for known score densities (Theorem 1).
+"""`decision_region`: the best decision region for known score densities (Theorem 1).
 
 Adding a stretch of scores to the region turns a share u of all items from false negatives into
 true positives, and a share v from true negatives into false positives. A ratio of weighted sums
-that is F so far does not fall if what this adds to its numerator is at least F times what it adds
-to its denominator. So the best region is where ``b p1(s) / ((1-b) p0(s))``, which is u / v at s, is
-at least a cut that depends on the best F alone: for F1 the Jaccard index reached, for F-beta
-``tp / (beta^2 (tp + fn) + fp)``. From the F of any region, the region of its cut reaches no less;
-repeating this is Newton's method for the best F, which rises to it in a few steps.
+whose value is F so far does not fall if the stretch adds at least F times as much to the numerator
+as to the denominator. So the best region is where ``b p1(s) / ((1-b) p0(s))``, which is u / v at s,
+is at least a cut that depends on the best F alone: for F1 the Jaccard index reached, for F-beta
+``tp / (beta^2 (tp + fn) + fp)``. Starting from the F of any region, the region of its cut has at
+least that F. Repeating this is Newton's method for the best F, which rises to it in a few steps.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ from halfmax.regions.ratio import Interval, LogRatio
 from halfmax.regions.region import DecisionRegion
 
 _MOST_STEPS = 100
-_WORTH_A_WORD = 1e-12
+_WORTH_A_WARNING = 1e-12
 _AS_GOOD = 1e-13
 _ROUNDING = 4 * np.finfo(np.float64).eps
 
@@ -49,30 +49,56 @@ def decision_region(
     metric: str | Metric = "f1",
     support: tuple[float, float] | None = None,
 ) -> DecisionRegion:
-    """The scores to predict for the highest metric, when the densities of both classes are known.
+    """Find the scores to predict for the highest metric, from the densities of both classes.
 
-    Theorem 1 of the paper, for any ratio of weighted sums of tp, fp, fn and tn: predict s where
-    ``b p1(s) / ((1-b) p0(s))`` is at least a cut, for F1 the Jaccard index that this reaches. The
-    region is found by bracketed roots of the ratio, and need not be one ray.
+    This is Theorem 1 of the paper, for any ratio of weighted sums of tp, fp, fn and tn: predict s
+    where ``b p1(s) / ((1-b) p0(s))`` is at least a cut; for F1 the cut is the Jaccard index that
+    this reaches. The region is found by bracketed roots of the ratio. It need not be a single ray.
 
     Parameters
     ----------
-    positive, negative
-        The densities of the scores of positives, p1, and of negatives, p0: frozen scipy
+    positive, negative : distribution, kernel density estimate, histogram or callable
+        The densities p1 of the scores of positives and p0 of the scores of negatives: frozen scipy
         distributions, both continuous or both discrete; kernel density estimates (scipy's
         ``gaussian_kde``, scikit-learn's ``KernelDensity``); histograms as ``(heights, edges)``, of
-        counts or densities, or ``rv_histogram``; or functions of the score. What is much narrower
+        counts or densities, or ``rv_histogram``; or functions of the score. Features much narrower
         than the spread of a function or distribution may be missed.
-    base_rate
-        b, the share of positives, above 0 and below 1.
-    metric
-        ``"f1"``, any ``"f<beta>"``, ``"jaccard"``, ``"accuracy"``, ``"recall"`` or a
+    base_rate : float
+        The share b of positives, above 0 and below 1.
+    metric : str or Metric
+        One of ``"f1"``, any ``"f<beta>"``, ``"jaccard"``, ``"accuracy"``, ``"recall"`` or a
         `LinearFractional`.
-    support
-        (low, high), where densities that are given as functions live; the whole line if left out.
+    support : (float, float), optional
+        The interval (low, high) outside of which densities passed as functions are zero. By
+        default it is the whole line.
+
+    Returns
+    -------
+    DecisionRegion
+        The ``intervals`` of scores to predict, the ``score`` reached, the ``likelihood_ratio`` at
+        which to cut, and the shares ``tp``, ``fp``, ``fn`` and ``tn``.
+
+    Raises
+    ------
+    TypeError
+        If `positive` or `negative` is no density of a supported kind.
+    ValueError
+        If a density is negative or does not integrate to 1, if one is discrete and the other is
+        not, if `metric` has no best region, or if another argument is out of its range.
+
+    Warns
+    -----
+    HalfmaxWarning
+        If a discrete distribution has more values than can be listed.
+
+    See Also
+    --------
+    DecisionRegionDisplay : A picture of the region and both densities.
+    tune : Thresholds from labelled scores instead of densities.
 
     Examples
     --------
+    >>> from halfmax import decision_region
     >>> from scipy import stats
     >>> r = decision_region(stats.norm(2), stats.norm(0), base_rate=0.1)
     >>> r
@@ -82,7 +108,7 @@ def decision_region(
     >>> r.contains([1.5, 2.5])
     array([False,  True])
 
-    Scores of positives that spread more widely are predicted on both sides:
+    Where the scores of positives spread more widely, both tails are predicted:
 
     >>> decision_region(stats.norm(0, 3), stats.norm(0, 1), base_rate=0.1).table()
     interval    low    high       tp       fp
@@ -103,6 +129,7 @@ def decision_region(
 
 
 def _check_metric(metric: str | Metric, rate: float) -> LinearFractional:
+    """Return the metric as a ratio whose denominator is positive for every region."""
     found = find_metric(metric)
     if not isinstance(found, LinearFractional):
         raise ValueError(
@@ -115,8 +142,8 @@ def _check_metric(metric: str | Metric, rate: float) -> LinearFractional:
         return _check_metric(found.negated(), rate)
     if min(corners) <= 0.0:
         raise ValueError(
-            f"metric {found.name!r} must have a denominator above 0 whatever is predicted, nothing "
-            f"and everything too, or it may have no best region; for base rate {rate:g} it is "
+            f"metric {found.name!r} must have a denominator above 0 whatever is predicted, even "
+            f"nothing or everything, or it may have no best region; for base rate {rate:g} it is "
             f"{min(corners):g}: in place of precision use an F-beta of small beta, such as 'f0.1'"
         )
     Objective(found).require_monotone(np.array([rate]), np.array([1.0]))
@@ -124,7 +151,7 @@ def _check_metric(metric: str | Metric, rate: float) -> LinearFractional:
 
 
 class _Region(NamedTuple):
-    """Intervals, the tp and fp of each, and the tp, fp, fn and tn of all."""
+    """Intervals, the tp and fp of each, and the tp, fp, fn and tn of their union."""
 
     intervals: list[Interval]
     shares: list[tuple[float, float]]
@@ -162,8 +189,8 @@ def _result(
 def _as_continuous(density: Density) -> Continuous:
     if isinstance(density, Atoms):
         raise ValueError(
-            "positive and negative must be both discrete or both continuous: a single value has "
-            "mass under one and none under the other"
+            "positive and negative must be both discrete or both continuous: otherwise a single "
+            "value has mass under one and none under the other"
         )
     return density.continuous() if isinstance(density, Bins) else density
 
@@ -183,7 +210,9 @@ def _best_intervals(
         cut = float(np.log(odds_at(metric.cut, score)) - prior)
         better = _measure(ratio.above(cut), ratio, p1, p0, rate)
         gain = float(metric(*better.counts)) - score
-        if gain >= -_AS_GOOD * abs(score):  # up to rounding no worse, and its ends are the cut's
+        if gain >= -_AS_GOOD * abs(
+            score
+        ):  # no worse up to rounding, and its ends are those of the cut
             region = better
         if gain <= _ROUNDING * abs(score):
             break
@@ -199,7 +228,7 @@ def _best_intervals(
 def _measure(
     intervals: list[Interval], ratio: LogRatio, p1: Continuous, p0: Continuous, rate: float
 ) -> _Region:
-    """What is inside, and what is outside measured for itself, so that small shares stay exact."""
+    """Measure the inside and the outside separately, so that small shares stay exact."""
     ends = [ratio.low, *(end for interval in intervals for end in interval), ratio.high]
     outside = list(zip(ends[::2], ends[1::2], strict=True))
     shares = [(rate * _held(p1, *i), (1.0 - rate) * _held(p0, *i)) for i in intervals]
@@ -209,8 +238,8 @@ def _measure(
     for name, held, share in (("positive", tp + fn, rate), ("negative", fp + tn, 1.0 - rate)):
         if not abs(held / share - 1.0) <= AWAY_FROM_ONE:
             raise ValueError(
-                f"{name} must hold one between the ends of its support; its parts hold "
-                f"{held / share:.9g}: for a periodic distribution give support=(low, high)"
+                f"{name} must have mass one between the ends of its support; its parts have "
+                f"{held / share:.9g}: for a periodic distribution pass support=(low, high)"
             )
     return _Region(intervals, shares, (tp, fp, fn, tn))
 
@@ -220,11 +249,11 @@ def _held(density: Continuous, low: float, high: float) -> float:
     return density.mass(low, high) if low < high else 0.0
 
 
-# ---- scores in steps: the values of discrete distributions, the bins of histograms
+# ---- scores in steps: values of discrete distributions and bins of histograms
 
 
 class _Steps(NamedTuple):
-    """What cannot be divided: stretches of scores, and how much of either class they hold."""
+    """Stretches of scores that cannot be divided, and the mass of either class in each."""
 
     low: Floats
     high: Floats
@@ -233,17 +262,17 @@ class _Steps(NamedTuple):
 
 
 def _of_atoms(p1: Atoms, p0: Atoms) -> _Steps:
-    """A step for each value; the rest, if values were too many to list, on either side."""
+    """One step for each value, and one below and above for values too many to list."""
     values = np.union1d(p1.values, p0.values)
     first, last = float(values[0]), float(values[-1])
     low = np.concatenate([[min(p1.low, p0.low)], values, [last + 1.0]])
     high = np.concatenate([[first - 1.0], values, [max(p1.high, p0.high)]])
     held = [np.concatenate([[p.below(first)], p.at(values), [p.above(last)]]) for p in (p1, p0)]
     together = max(float(part[place]) for part in held for place in (0, -1))
-    if together > _WORTH_A_WORD:
+    if together > _WORTH_A_WARNING:
         warn(
             f"values outside of {first:,.0f} to {last:,.0f} hold {together:.2g} of a class and are "
-            "too many to list: they are decided together"
+            "too many to list: all values below share one decision, and so do all values above"
         )
     return _Steps(low, high, *held)
 
@@ -255,10 +284,10 @@ def _of_bins(p1: Bins, p0: Bins) -> _Steps:
 
 
 def _best_steps(steps: _Steps, metric: LinearFractional, rate: float) -> DecisionRegion:
-    """Steps by falling ratio: the best region is a beginning of that list.
+    """Sort the steps by falling ratio: the best region is the beginning of that list.
 
-    How many steps it has is read from the cut, not from the highest value, which many share if
-    the last steps hold next to nothing.
+    The number of steps in it follows from the cut, not from the place of the highest value, which
+    many places share if the last steps have next to no mass.
     """
     u = rate * steps.positive / steps.positive.sum()
     v = (1.0 - rate) * steps.negative / steps.negative.sum()
@@ -274,7 +303,7 @@ def _best_steps(steps: _Steps, metric: LinearFractional, rate: float) -> Decisio
     spans = list(zip(np.flatnonzero(changes > 0), np.flatnonzero(changes < 0), strict=True))
 
     def heights(points: int, ends: Floats) -> Table:
-        del points, ends  # there is nothing between the steps
+        del points, ends  # no curve is drawn between the steps
         wide = np.isfinite(high - low) & (high > low)
         width = np.where(wide, high - low, 1.0)
         shown = np.where(wide, (low + high) / 2, np.where(np.isfinite(low), low, high))

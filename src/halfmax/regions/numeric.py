@@ -1,4 +1,4 @@
-"""A density known only as a function: integrated by adaptive quadrature, cell by cell."""
+"""Densities known only as functions, integrated cell by cell with adaptive quadrature."""
 
 from collections.abc import Callable
 from heapq import heapify, heappush, heapreplace
@@ -13,19 +13,19 @@ from halfmax._core.types import Floats
 
 _PLACES_PER_CELL = 16
 _FIRST_CELLS, _MOST_CELLS = 32, 2000
-_AS_EXACT = 1e-10  # then the halves themselves are right to more digits than that
+_AS_EXACT = 1e-10  # the two halves of such a cell are right to more digits than that
 _LITTLE = 1e-6
 _POINTS = 40
-_FARTHEST, _LOOKS = 30.0, 6001  # sinh(30) is 5e12, and a step is a hundredth of what lies there
+_FARTHEST, _LOOKS = 30.0, 6001  # sinh(30) is 5e12, and a step is a hundredth of the score
 _CUTS = (1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 0.9, *(1.0 - 10.0 ** -np.arange(3, 16, 3)))
 
 
 def plain_function(
     function: Callable[[Any], Any], name: str, support: tuple[float, float]
 ) -> Callable[[Floats], Floats]:
-    """A user's function, of arrays or of single numbers, as one of arrays that is checked.
+    """Wrap a user's function of arrays or of single numbers as a checked function of arrays.
 
-    At an end of its support a density may be infinite; nothing hangs on the value there.
+    A density may be infinite at an end of its support; the value there does not matter.
     """
 
     def evaluate(s: Floats) -> Floats:
@@ -48,7 +48,7 @@ def _values(function: Callable[[Any], Any], s: Floats, name: str) -> Floats:
         values = np.asarray(function(s))
         if values.shape not in ((), s.shape):
             raise ValueError("not a value for each score")
-    except (TypeError, ValueError, OverflowError):  # it may take one number at a time
+    except (TypeError, ValueError, OverflowError):  # it may accept only one number at a time
         values = np.asarray([_one_value(function, x, name) for x in s.tolist()])
     if values.shape not in ((), s.shape) or values.dtype.kind not in "biuf":
         raise ValueError(
@@ -59,7 +59,7 @@ def _values(function: Callable[[Any], Any], s: Floats, name: str) -> Floats:
 
 
 def _one_value(function: Callable[[Any], Any], x: float, name: str) -> Any:
-    """A number too large or too small for Python's mathematics is far from any mass."""
+    """Evaluate one score; where Python's floats overflow, the score is far from any mass."""
     try:
         return function(x)
     except OverflowError:
@@ -69,9 +69,9 @@ def _one_value(function: Callable[[Any], Any], x: float, name: str) -> Any:
 
 
 class Unbounded:
-    """A smooth change of variable that takes (-1, 1), or half of it, to the scores.
+    """A smooth change of variable that maps (-1, 1), or half of it, to the scores.
 
-    A bounded interval stays as it is.
+    A bounded interval is mapped to itself.
     """
 
     def __init__(self, low: float, high: float) -> None:
@@ -96,7 +96,7 @@ class Unbounded:
 
 
 class NumericDensity:
-    """A function cut into cells on each of which it is smooth enough to integrate."""
+    """A function divided into cells on each of which it is smooth enough to integrate."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class NumericDensity:
         self.places = self._variable.score(inside.ravel())
 
     def _divide(self, places: Floats) -> tuple[Floats, Floats]:
-        """Ends of cells, and what each holds; the worst cell is halved until none is bad."""
+        """Ends of cells, and the mass of each; the worst cell is halved until none is bad."""
         low, high = self._variable.ends
         starts = np.unique(np.concatenate([np.linspace(low, high, _FIRST_CELLS + 1), places]))
         cells = [self._cell(*ends) for ends in pairwise(starts.tolist())]
@@ -127,10 +127,10 @@ class NumericDensity:
         return np.append([cell[1] for cell in cells], high), np.array([cell[3] for cell in cells])
 
     def _cell(self, start: float, stop: float) -> tuple[float, float, float, float]:
-        """How bad it is, negative for the heap; its ends; and what both halves hold.
+        """A cell as its error, negated for the heap, its two ends, and the mass of both halves.
 
-        Bad is a difference between the halves and the whole, beside what there is, or beside a
-        little mass if there is less than that.
+        The error is the difference between the halves and the whole, relative to the mass of the
+        cell, or to a little mass if the cell has less than that.
         """
         middle = (start + stop) / 2.0
         halves = self._integral(start, middle) + self._integral(middle, stop)
@@ -138,7 +138,7 @@ class NumericDensity:
         return -apart / (halves + _LITTLE), start, stop, halves
 
     def _where_mass_is(self) -> Floats:
-        """Points that cut the range where a first look finds the mass, be it narrow and far."""
+        """Points that divide the range where a first scan finds mass, however narrow or far out."""
         s = np.sinh(np.linspace(-_FARTHEST, _FARTHEST, _LOOKS))
         s = np.unique(np.clip(s, *self._support))[1:-1]
         held = np.cumsum(self._function(s) * np.gradient(s)) if len(s) > 1 else np.zeros(len(s))
@@ -152,11 +152,11 @@ class NumericDensity:
         return self._function(self._variable.score(t)) * self._variable.slope(t)
 
     def _integral(self, low: float, high: float) -> float:
-        """Within one cell, where a few points do; the digits are right however little it holds."""
+        """Integrate within one cell, where a few points suffice even if it has little mass."""
         return float(integrate.fixed_quad(self._at, low, high, n=_POINTS)[0]) if low < high else 0.0
 
     def mass(self, low: float, high: float) -> float:
-        """The share between two scores: whole cells, and parts of those at the ends."""
+        """The mass between two scores: whole cells, and parts of the cells at the ends."""
         ends = np.array([self._variable.back(low), self._variable.back(high)])
         start, stop = np.clip(ends, *self._variable.ends)
         first = int(np.searchsorted(self._ends, start, side="left"))
@@ -168,13 +168,13 @@ class NumericDensity:
         return (whole + parts) / self.total
 
     def log(self, s: Floats) -> Floats:
-        """The logarithm of the density, which is made to integrate to one."""
+        """The logarithm of the density, normalised to integrate to one."""
         values = self._function(s) / self.total
-        # The digits of a number below the smallest are few.
+        # Subnormal numbers have few digits.
         return np.log(np.where(values < np.finfo(np.float64).tiny, 0.0, values))
 
     def quantile(self, probability: float) -> float:
-        """The score below which that much lies, as exact as a picture needs."""
+        """The score below which this much mass lies, as exact as a picture needs."""
         upto = np.append(0.0, np.cumsum(self._held)) / self.total
         place = np.interp([probability], upto, self._ends)
         return float(self._variable.score(place)[0])

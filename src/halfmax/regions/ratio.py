@@ -1,4 +1,4 @@
-"""The logarithm of a ratio of two densities: where it lies above a cut, by bracketed roots."""
+"""The log ratio of two densities, and the intervals where it is above a cut."""
 
 import numpy as np
 from scipy import optimize
@@ -8,19 +8,19 @@ from halfmax.regions.densities import Continuous
 
 Interval = tuple[float, float]
 
-_LARGEST = 1e9  # stands for infinity, by which root finders cannot divide
-_NATS_TO_NOTHING = 690.0  # e to the minus this is about as little as floats can hold
-_NOISE = 1e-12  # rises and falls that may be rounding
+_LARGEST = 1e9  # stands for infinity, which root finders cannot handle
+_NATS_TO_NOTHING = 690.0  # exp(-690) is about as small as a float can be
+_NOISE = 1e-12  # smaller rises and falls may be rounding errors
 _MOST_HALVINGS = 2000
 _ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 class LogRatio:
-    """log p1(s) - log p0(s), looked at once at so many points that between two it is monotone.
+    """log p1(s) - log p0(s), evaluated once at enough points to be monotone between neighbours.
 
-    The points are the places where either density says to look, both sides of every jump, and every
-    local maximum and minimum, found between the points beside it. Where neither density is known
-    to hold anything, the ratio is the lower one of those on either side.
+    The points are the places that either density suggests, the floats just below and above every
+    jump, and every local maximum and minimum, found between its neighbouring points. Where neither
+    density is known to have mass, the ratio is the lower of the nearest known ones.
     """
 
     def __init__(self, positive: Continuous, negative: Continuous) -> None:
@@ -45,7 +45,7 @@ class LogRatio:
         self._points, self._values = both[order], _filled(values[order])
 
     def above(self, cut: float) -> list[Interval]:
-        """The intervals on which the log ratio is above the cut; a ratio of zero never is."""
+        """The intervals where the log ratio is above the cut; a ratio of zero never is."""
         cut = max(cut, -_LARGEST / 2)
         inside = self._values > cut
         crossings = np.flatnonzero(inside[1:] != inside[:-1])
@@ -62,13 +62,13 @@ class LogRatio:
         return self._ratio(self._positive.log(s), self._negative.log(s))
 
     def _ratio(self, positive: Floats, negative: Floats) -> Floats:
-        """NaN where one density has vanished as a float and the other holds next to nothing."""
+        """The log ratio; NaN where one density underflows and the other is next to nothing."""
         gone = np.isneginf(positive) & (negative < self._least[1])
         gone |= np.isneginf(negative) & (positive < self._least[0])
         return np.where(gone, np.nan, np.clip(positive - negative, -_LARGEST, _LARGEST))
 
     def _turns(self) -> Floats:
-        """Where the ratio stops rising or falling, other than at a jump."""
+        """Local maxima and minima of the ratio other than jumps."""
         values = _filled(self._values)
         steps = np.diff(values)
         steps[np.abs(steps) <= _NOISE * (1.0 + np.abs(values[1:]))] = 0.0
@@ -95,7 +95,7 @@ class LogRatio:
             value = float(self._at(np.array([s]))[0])
             return (-_LARGEST if np.isnan(value) else value) - cut
 
-        if over(low) * over(high) > 0.0:  # the end of an interval beside which nothing is known
+        if over(low) * over(high) > 0.0:  # the end of an interval next to which nothing is known
             return float(high if over(high) > 0.0 else low)
         root = optimize.brentq(
             over,
@@ -110,7 +110,7 @@ class LogRatio:
 
 
 def _filled(values: Floats) -> Floats:
-    """NaN takes the lower of the known values before and after it."""
+    """Replace NaN by the lower of the known values before and after it."""
     known = np.flatnonzero(~np.isnan(values))
     if not len(known):
         return np.zeros_like(values)

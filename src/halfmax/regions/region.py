@@ -1,4 +1,4 @@
-"""The result of a search for the best decision region."""
+"""`DecisionRegion`: the best decision region, its counts and the curves of a picture."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,17 +23,33 @@ class DecisionRegion(Result):
     Attributes
     ----------
     intervals : list of (low, high)
-        Ascending and apart; empty for nothing, ``[(-inf, inf)]`` for everything on the whole line.
-        An end beyond which neither density has mass is the end of their support.
+        The scores to predict, ascending and disjoint; empty for no score, ``[(-inf, inf)]`` for
+        every score on the whole line. An end beyond which neither density has mass is the end of
+        their support.
     likelihood_ratio : float
-        The cut: a score s is predicted where ``b p1(s) / ((1-b) p0(s))``, the odds of a positive
-        at s, are at least this.
+        The cut: a score s is predicted if ``b p1(s) / ((1-b) p0(s))``, the odds of a positive at
+        s, is at least this.
     score : float
         The metric reached.
     tp, fp, fn, tn : float
-        Shares of all items, one in all.
+        Shares of all items, which add up to 1.
     metric : str
+        The name of the metric.
     base_rate : float
+        The share of positives.
+
+    See Also
+    --------
+    decision_region : The function that returns it.
+    DecisionRegionDisplay : A picture of it.
+
+    Examples
+    --------
+    >>> from halfmax import decision_region
+    >>> from scipy import stats
+    >>> r = decision_region(stats.norm(2), stats.norm(0), base_rate=0.1)
+    >>> round(r.threshold, 4), round(r.tp, 4), round(r.fp, 4)
+    (1.6893, 0.0622, 0.041)
     """
 
     intervals: list[Interval]
@@ -52,16 +68,32 @@ class DecisionRegion(Result):
 
     @property
     def threshold(self) -> float:
-        """Where the region begins, if it goes on from there to the highest score."""
+        """The lower end of the region, if it extends from there to the highest score."""
         if len(self.intervals) != 1 or self.intervals[0][1] < self._highest:
             raise AttributeError(
-                f"the region is no ray upwards, so it has no threshold (it lies {self._words()}): "
-                "read .intervals, or ask .contains(score)"
+                "the region is not a ray upwards, so it has no threshold (it lies "
+                f"{self._words()}): read .intervals, or call .contains(score)"
             )
         return self.intervals[0][0]
 
     def contains(self, s: npt.ArrayLike) -> Any:
-        """Whether each score is predicted; the ends of an interval are."""
+        """Test whether scores are predicted.
+
+        Parameters
+        ----------
+        s : float or array-like of float
+            The scores. The ends of an interval belong to it.
+
+        Returns
+        -------
+        bool or ndarray of bool
+            True where a score lies in the region, in the shape of `s`.
+
+        Raises
+        ------
+        ValueError
+            If a score is NaN.
+        """
         scores = np.asarray(s, np.float64)
         if np.isnan(scores).any():
             raise ValueError("s must be numbers; got NaN")
@@ -71,11 +103,21 @@ class DecisionRegion(Result):
         return inside if inside.ndim else bool(inside)
 
     def curves(self, points: int = 512) -> Table:
-        """What a picture needs: score, positive, negative, ratio, predicted.
+        """Tabulate what a picture needs: score, positive, negative, ratio, predicted.
 
         The two densities are not weighted by the base rate; ``ratio``, the odds of a positive, is.
-        Histograms have a row for each bin, discrete distributions one for each value, and masses
-        in place of densities.
+        Histograms have one row for each bin. Discrete distributions have one row for each value,
+        and masses in place of densities.
+
+        Parameters
+        ----------
+        points : int
+            How many scores continuous densities are evaluated at, 2 or more.
+
+        Returns
+        -------
+        Table
+            The columns score, positive, negative, ratio and predicted.
         """
         points = check_whole("points", points, 2)
         ends = np.array(self.intervals).ravel()
@@ -85,7 +127,13 @@ class DecisionRegion(Result):
         return Table(table | {"ratio": ratio, "predicted": self.contains(table["score"])})
 
     def table(self) -> Any:
-        """Per interval: its ends, and the true and false positives in it as shares of all items."""
+        """Tabulate the ends of each interval, and its true and false positives as shares.
+
+        Returns
+        -------
+        Table
+            One row per interval: interval, low, high, tp, fp. The shares are of all items.
+        """
         return super().table()
 
     def _words(self) -> str:
