@@ -184,7 +184,7 @@ def test_warnings_are_lines_in_the_words_of_options(tmp_path):
     document = json.loads(shown.stdout)
     assert shown.stderr == f"warning: {document['warnings'][0]}\n"
     assert "--guard auto gives thresholds that hold on new data" in shown.stderr
-    assert "halfmax diagnose tells more" in shown.stderr
+    assert "see halfmax diagnose for details" in shown.stderr
 
 
 def test_many_labels_are_cut_to_a_screen(tmp_path, monkeypatch):

@@ -13,10 +13,9 @@ from strategies import at_most, compiled, forms, many_labels, to_sparse
 
 import halfmax as hm
 from halfmax._core import labelled
+from halfmax._core.limits import changed
 from halfmax.honesty import redraw
 from halfmax.staircase import stable_order
-from halfmax.tuning import warn
-from halfmax.tuning.guard import guards
 
 pytestmark = pytest.mark.kernels
 
@@ -24,7 +23,7 @@ GUARDS = [None, "auto", "calibrated", "smooth", "never", "fbr"]
 AVERAGES = ["macro", "micro", "samples"]
 
 
-def some_labels(n=150, m=9, seed=0, decimals=1):
+def make_labels(n=150, m=9, seed=0, decimals=1):
     """Labels with few and with many positives, ties, and a twin of the first with other scores."""
     rng = np.random.default_rng(seed)
     y = (rng.random((n, m)) < np.geomspace(0.02, 0.4, m)).astype(int)
@@ -48,12 +47,12 @@ def permuted(y, s, weights=None, rows_alone=False):
 
 
 def is_local(average, guard):
-    """Whether labels are moved one at a time, from the first column on: a local optimum."""
+    """Whether labels move one at a time, from the first column on, to a local optimum."""
     return average == "samples" and guard in (None, "never")
 
 
 def same_labels(one, other, columns):
-    """Arrays with a place for each label, before and after the columns were moved."""
+    """Compare arrays with one item per label, before and after the columns were permuted."""
     for a, b in zip(one, other, strict=True):
         if np.shape(a):
             a = np.asarray(a)[columns]
@@ -74,8 +73,8 @@ def same_assessment(a, b, columns):
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_a_diagnosis_is_that_of_the_labels_in_any_order(named):
-    y, s = some_labels()
+def test_a_diagnosis_does_not_depend_on_order(named):
+    y, s = make_labels()
     names = [f"label {j}" for j in range(y.shape[1])] if named else None
     (moved_y, moved_s, _), columns = permuted(y, s)
     moved = [names[j] for j in columns] if named else None
@@ -93,10 +92,10 @@ def test_a_diagnosis_is_that_of_the_labels_in_any_order(named):
 
 
 @compiled
-def test_real_labels_are_diagnosed_alike_in_any_order(real):
+def test_the_diagnosis_of_real_labels_does_not_depend_on_order(real):
     name, splits = real
     if name == "mesh":
-        pytest.skip("thousands of labels are drawn again for no more than others show")
+        pytest.skip("thousands of labels take long and show no more than other sets do")
     truth, scores = splits["tune"]
     names = [f"label {j:03d}" for j in range(scores.shape[1])]
     one = hm.diagnose(truth, scores, labels=names, n_resamples=100)
@@ -115,11 +114,11 @@ def test_real_labels_are_diagnosed_alike_in_any_order(real):
 @compiled
 @pytest.mark.parametrize("guard", GUARDS)
 @pytest.mark.parametrize("average", AVERAGES)
-def test_an_assessment_is_that_of_the_labels_in_any_order(average, guard):
+def test_an_assessment_does_not_depend_on_order(average, guard):
     if guard == "fbr" and average != "macro":
         return
     options = {"average": average, "guard": guard, "n_resamples": 6}
-    y, s = some_labels()
+    y, s = make_labels()
     (moved_y, moved_s, _), columns = permuted(y, s, rows_alone=is_local(average, guard))
     same_assessment(hm.assess(y, s, **options), hm.assess(moved_y, moved_s, **options), columns)
 
@@ -127,7 +126,7 @@ def test_an_assessment_is_that_of_the_labels_in_any_order(average, guard):
 @compiled
 @pytest.mark.parametrize("average", AVERAGES)
 def test_shared_and_weighted_assessments_do_not_depend_on_order_either(average):
-    y, s = some_labels()
+    y, s = make_labels()
     weights = np.random.default_rng(3).integers(1, 21, len(y)) / 10
     for per_label in (False, True):
         options = {"average": average, "n_resamples": 6, "per_label": per_label}
@@ -139,7 +138,7 @@ def test_shared_and_weighted_assessments_do_not_depend_on_order_either(average):
 
 
 def test_rows_of_one_classifier_may_come_in_any_order():
-    y, s = (x[:, -2] for x in some_labels())
+    y, s = (x[:, -2] for x in make_labels())
     order = np.random.default_rng(0).permutation(len(y))
     for options in ({}, {"guard": "auto"}, {"guard": "smooth"}):
         a, b = (hm.assess(y[i], s[i], n_resamples=5, **options) for i in (np.arange(len(y)), order))
@@ -148,7 +147,7 @@ def test_rows_of_one_classifier_may_come_in_any_order():
 
 
 def test_labels_with_equal_staircases_share_their_draws():
-    y, s = some_labels()
+    y, s = make_labels()
     low, high = hm.assess(y, s, n_resamples=40).threshold_interval
     assert_allclose([low[-1], high[-1]], [low[0] + 5.0, high[0] + 5.0])
     labels, same_as = redraw.different_labels(hm.Staircase.of(y, s))
@@ -156,20 +155,19 @@ def test_labels_with_equal_staircases_share_their_draws():
     assert len(labels) == len(set(same_as[y.any(axis=0)])) == y.any(axis=0).sum() - 1
 
 
-# Guards, also where only some labels teach.
+# Guards, also where the prior is learned from only some of the labels.
 
 
 @compiled
-@pytest.mark.parametrize("teachers", [4096, 5])
+@pytest.mark.parametrize("prior_labels", [4096, 5])
 @pytest.mark.parametrize("guard", GUARDS[1:])
-def test_guarded_thresholds_do_not_depend_on_order(monkeypatch, guard, teachers):
-    monkeypatch.setattr(guards, "_TEACHERS", teachers)
-    y, s = some_labels(m=14, decimals=3)
+def test_guarded_thresholds_do_not_depend_on_order(guard, prior_labels):
+    y, s = make_labels(m=14, decimals=3)
     for average in AVERAGES if guard != "fbr" else ("macro",):
         (moved_y, moved_s, _), columns = permuted(y, s, rows_alone=is_local(average, guard))
-        one, other = (
-            hm.tune(*data, average=average, guard=guard) for data in ((y, s), (moved_y, moved_s))
-        )
+        with changed(prior_labels=prior_labels):
+            one = hm.tune(y, s, average=average, guard=guard)
+            other = hm.tune(moved_y, moved_s, average=average, guard=guard)
         assert_array_equal(other.thresholds, one.thresholds[columns])
 
 
@@ -177,8 +175,7 @@ def test_guarded_thresholds_do_not_depend_on_order(monkeypatch, guard, teachers)
 
 
 @pytest.mark.parametrize("sample", [4096, 7])
-def test_the_warning_says_the_same_in_any_order(monkeypatch, sample):
-    monkeypatch.setattr(warn, "_SAMPLE", sample)
+def test_the_warning_does_not_depend_on_order(sample):
     rng = np.random.default_rng(0)
     y = (rng.random((400, 30)) < 0.02).astype(int)
     s = rng.normal(size=y.shape)
@@ -186,7 +183,7 @@ def test_the_warning_says_the_same_in_any_order(monkeypatch, sample):
     names = np.array([f"label {j}" for j in range(30)])
     said = []
     for data, labels in (((y, s), names), ((moved_y, moved_s), names[columns])):
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, changed(warning_labels=sample):
             warnings.simplefilter("always")
             hm.tune(*data, labels=list(labels))
         said.append(re.findall(r"(?:reach|at most about) ([\d.]+)", str(caught[0].message)))
@@ -208,13 +205,14 @@ def test_hashes_of_scores_are_those_of_a_plain_loop(case, form):
     expected = [(weight + key) % 2**64 for key in by_step], by_value
     for scores in (case.s, to_sparse(case.s, form)):
         data = labelled.read_labelled(case.y, scores)
-        keys = np.array(columns, np.uint64), np.arange(data.n_rows)
-        found = stable_order._keys_of_scores(data, grid, *keys)
+        found = stable_order._keys_of_scores(
+            data, grid, np.array(columns, np.uint64), np.arange(data.n_rows)
+        )
         assert_array_equal(found, np.array(expected, np.uint64))
 
 
-def held(data, ranks):
-    """The rows in the order of their ranks, as they are."""
+def by_rank(data, ranks):
+    """The rows in the order of their ranks."""
     order = np.argsort(ranks)
     truth, scores = (x if isinstance(x, np.ndarray) else x.toarray() for x in data[:2])
     weights = None if data.weights is None else data.weights[order]
@@ -223,18 +221,18 @@ def held(data, ranks):
 
 @at_most(60)
 @given(many_labels(most_rows=8))
-def test_rows_come_in_one_order_whatever_theirs(case):
+def test_ranks_give_one_order_whatever_that_of_the_rows(case):
     data = labelled.read_labelled(case.y, case.s, case.w)
     rows, _ = orders(case.y)
-    first = held(data, stable_order.ranks_of_rows(data))
+    first = by_rank(data, stable_order.ranks_of_rows(data))
     moved = data.of_rows(rows)
-    for part, again in zip(first, held(moved, stable_order.ranks_of_rows(moved)), strict=True):
+    for part, again in zip(first, by_rank(moved, stable_order.ranks_of_rows(moved)), strict=True):
         assert (part is None and again is None) or (part == again).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_ranks_follow_rows_and_ignore_columns_containers_and_scales(dtype):
-    y, s = some_labels()
+    y, s = make_labels()
     s = np.where(s > -0.5, s, -np.inf).astype(dtype)
     there = np.isfinite(s)
     entries = sparse.csr_array((s[there], np.nonzero(there)), shape=s.shape)
@@ -246,7 +244,10 @@ def test_ranks_follow_rows_and_ignore_columns_containers_and_scales(dtype):
     assert_array_equal(moved, ranks[orders(y)[0]])
     scaled = np.where(there, np.exp(s.astype(np.float64)), -np.inf)
     again = stable_order.ranks_of_rows(labelled.read_labelled(y, scaled))
-    same = held(labelled.read_labelled(y, s), again), held(labelled.read_labelled(y, s), ranks)
+    same = (
+        by_rank(labelled.read_labelled(y, s), again),
+        by_rank(labelled.read_labelled(y, s), ranks),
+    )
     assert_array_equal(same[0][0], same[1][0])
     for j in range(y.shape[1]):  # rows that changed their places reach the same steps
         steps = np.unique(s[y[:, j] == 1, j])

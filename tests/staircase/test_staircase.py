@@ -1,3 +1,5 @@
+"""Staircases and grids: counts at every step, and parts that add up."""
+
 import naive
 import numba
 import numpy as np
@@ -7,39 +9,30 @@ from hypothesis import strategies as st
 from strategies import FLOATS, forms, many_labels, one_classifier, to_sparse
 
 import halfmax as hm
-from halfmax.staircase import counting, grid
+from halfmax._core.limits import changed
 
 pytestmark = pytest.mark.kernels
 
 small_blocks = st.fixed_dictionaries(
     {
-        "_BLOCK_ROWS": st.sampled_from([1, 3, 1 << 16]),
-        "_BLOCK_ENTRIES": st.sampled_from([1, 4, 1 << 20]),
-        "_BLOCKS": st.sampled_from([1, 2, 8, 100]),
-        "_SHORT": st.sampled_from([0, 2, 64]),
-        "_LONG_SEGMENT": st.sampled_from([0, 2, 1 << 12]),
-        "_TILE_LABELS": st.sampled_from([1, 2, 64]),
-        "_CACHED_STEPS": st.sampled_from([0, 1 << 17]),
-        "_CHUNK_ENTRIES": st.sampled_from([1, 3, 1 << 22]),
-        "_LABEL_BLOCK_BITS": st.sampled_from([1, 7]),
-        "_BLOCK_LABELS": st.sampled_from([1, 2, 1 << 16]),
+        "count_block_rows": st.sampled_from([1, 3, 1 << 16]),
+        "count_block_entries": st.sampled_from([1, 4, 1 << 20]),
+        "count_blocks": st.sampled_from([1, 2, 8, 100]),
+        "few_steps": st.sampled_from([0, 2, 64]),
+        "grid_long_segment": st.sampled_from([0, 2, 1 << 12]),
+        "tile_labels": st.sampled_from([1, 2, 64]),
+        "tile_rows": st.sampled_from([1, 3, 1024]),
+        "cached_steps": st.sampled_from([0, 1 << 17]),
+        "chunk_entries": st.sampled_from([1, 3, 1 << 22]),
+        "label_block_bits": st.sampled_from([1, 7]),
+        "grid_block_labels": st.sampled_from([1, 2, 1 << 16]),
     }
 )
 
 
-def patched(limits):
-    patch = pytest.MonkeyPatch()
-    for name, value in limits.items():
-        patch.setattr(grid if hasattr(grid, name) else counting, name, value)
-    return patch
-
-
 def build(y, s, w=None, limits=None, **kwargs):
-    patch = patched(limits or {})
-    try:
+    with changed(**(limits or {})):
         return hm.Staircase.of(y, s, w, **kwargs)
-    finally:
-        patch.undo()
 
 
 def steps_of(stairs, j):
@@ -177,7 +170,7 @@ def test_grids_of_different_widths_do_not_unite():
         hm.Grid.of([[1]], [[0.5]]) | hm.Grid.of([[1, 1]], [[0.5, 0.5]])
 
 
-def test_subclasses_make_their_own_kind(tmp_path):
+def test_subclasses_build_their_own_class(tmp_path):
     own_grid, own_stairs = type("OwnGrid", (hm.Grid,), {}), type("OwnStairs", (hm.Staircase,), {})
     assert type(own_grid.of([0, 1], [0.2, 0.3])) is own_grid
     assert type(own_stairs.of([0, 1], [0.2, 0.3])) is own_stairs
@@ -222,17 +215,15 @@ def counted(y, s, w):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_sizes_beyond_every_tile(monkeypatch, weighted, dtype, kind):
-    n, m = 2500, 130
-    if numba.config.DISABLE_JIT:  # kernels then read these as they are
-        n, m = 90, 13
-        monkeypatch.setattr(counting, "_TILE_ROWS", 32)
-        monkeypatch.setattr(counting, "_TILE_LABELS", 4)
+def test_sizes_beyond_every_tile(weighted, dtype, kind):
+    n, m, tiles = 2500, 130, {}
+    if numba.config.DISABLE_JIT:  # smaller, because kernels are slow then
+        n, m, tiles = 90, 13, {"tile_rows": 32, "tile_labels": 4}
     rng = np.random.default_rng(3)
     s = np.round(rng.normal(size=(n, m)), 2).astype(dtype)
     y = (rng.random((n, m)) < np.linspace(0.0, 0.2, m)).astype(np.int8)
     w = rng.integers(0, 4, n) if weighted else None
-    stairs = hm.Staircase.of(y, to_sparse(s) if kind == "sparse" else s, w)
+    stairs = build(y, to_sparse(s) if kind == "sparse" else s, w, tiles)
     expected = counted(y, s, np.ones(n, int) if w is None else w)
     assert np.array_equal(stairs.thresholds, expected[0].astype(float))
     assert np.array_equal(stairs.true_positives, expected[1])
@@ -241,7 +232,7 @@ def test_sizes_beyond_every_tile(monkeypatch, weighted, dtype, kind):
 
 @settings(max_examples=2 * settings().max_examples)
 @given(many_labels(dtypes=FLOATS), small_blocks)
-def test_inputs_are_left_as_they_are(case, limits):
+def test_staircases_leave_inputs_unchanged(case, limits):
     before = [None if part is None else part.tobytes() for part in case]
     build(*case, limits)
     assert before == [None if part is None else part.tobytes() for part in case]

@@ -1,4 +1,4 @@
-"""Bands: edges between positives, and what every label counts between them."""
+"""Bands: edges between positives, and the counts of every label between them."""
 
 from itertools import pairwise
 
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import many_labels, one_classifier, to_sparse
 
+from halfmax._core.limits import changed, limits
 from halfmax.tuning.guard import bands
 
 pytestmark = pytest.mark.kernels
@@ -71,21 +72,20 @@ def test_scores_near_the_largest_float_have_edges(edges_of):
     assert_array_equal(edges, [[largest * 0.75, largest / 2]])
 
 
-def test_there_are_not_too_many_bands(monkeypatch):
+def test_there_are_not_too_many_bands():
     y, s = draw(0, n=600, base=0.3)
     data = read(y, s)
-    assert bands.common_edges(data).shape[1] <= bands._MOST_BANDS + 1
-    assert bands.own_edges(data).shape[1] <= bands._MOST_BANDS + 1
+    assert bands.common_edges(data).shape[1] <= limits.most_bands + 1
+    assert bands.own_edges(data).shape[1] <= limits.most_bands + 1
     for usual, most, expected in ((30, 30, 30), (100, 30, 100), (30, 100, 64), (1, 1, 16)):
-        monkeypatch.setattr(bands, "_USUAL_CELLS", 20 * usual)
-        monkeypatch.setattr(bands, "_MOST_CELLS", 20 * most)
-        assert bands.common_edges(data).shape == (20, expected + 1)
+        with changed(usual_band_cells=20 * usual, most_band_cells=20 * most):
+            assert bands.common_edges(data).shape == (20, expected + 1)
 
 
-def test_own_edges_are_thinned_out(monkeypatch):
-    monkeypatch.setattr(bands, "_MOST_BANDS", 5)
+def test_own_edges_are_thinned_out():
     y, s = draw(0, n=600, base=0.3)
-    edges = bands.own_edges(read(y, s))
+    with changed(most_bands=5):
+        edges = bands.own_edges(read(y, s))
     assert edges.shape == (20, 6)
     for j in range(20):
         scores = np.sort(s[y[:, j] > 0, j])[::-1]
@@ -144,7 +144,7 @@ def test_labels_on_a_scale_of_their_own_are_found():
     assert not len(bands.on_their_own_scale(read(y, s), count(y, s)))
     s[:, 4] = 1e-6 * s[:, 4] - 3.0
     s[:, 11] += 50.0
-    assert 11 not in bands.on_their_own_scale(read(y, s), count(y, s))  # it has bands enough
+    assert 11 not in bands.on_their_own_scale(read(y, s), count(y, s))  # it has enough bands
     y[:, [4, 11]] = 0
     y[:10, [4, 11]] = 1
     assert_array_equal(bands.on_their_own_scale(read(y, s), count(y, s)), [4, 11])

@@ -1,4 +1,4 @@
-"""Probabilities that labels learn from each other, and what they say of a score."""
+"""Calibrated probabilities, their blend with a label's own counts, and expected scores."""
 
 import naive_guards
 import numpy as np
@@ -15,8 +15,9 @@ from strategies import compiled, many_labels
 import halfmax as hm
 from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective
-from halfmax.tuning.guard import bands, calibration, guards
-from halfmax.tuning.guard.guards import expected_scores
+from halfmax.tuning.guard import bands, calibration
+from halfmax.tuning.guard.blend import blend, model_strength
+from halfmax.tuning.guard.cuts import expected_scores
 
 pytestmark = pytest.mark.kernels
 
@@ -35,14 +36,14 @@ def falling(rows, positives):
 
 
 @given(counts_of_bands)
-def test_rates_that_fall_are_the_isotonic_regression(pairs):
+def test_falling_rates_match_the_slow_isotonic_regression(pairs):
     rows = [size for size, _ in pairs]
     positives = [size * rate for size, rate in pairs]
     expected = naive_guards.falling_rates(rows, positives)
     assert_allclose(falling(rows, positives), expected, atol=1e-9)
 
 
-def test_rates_that_fall_agree_with_scikit_learn():
+def test_falling_rates_agree_with_scikit_learn():
     rng = np.random.default_rng(0)
     rows = rng.random((20, 60)) * 10 + 0.1
     rate = np.clip(np.linspace(0.9, 0.0, 60) + 0.3 * rng.standard_normal((20, 60)), 0.0, 1.0)
@@ -54,44 +55,45 @@ def test_rates_that_fall_agree_with_scikit_learn():
         assert_allclose(rates[j], theirs, atol=1e-9)
 
 
-def test_a_blend_worth_nothing_is_the_labels_own_and_one_worth_all_is_the_model():
+def test_strength_0_keeps_the_labels_own_rates_and_infinite_strength_the_model():
     y, s = draw(3, n=40, base=0.2)
     counted = count(y, s)
     model = np.tile(np.linspace(0.9, 0.01, counted.rows.shape[1]), (20, 1))
-    assert guards.blend(counted, model, INF) is model
-    own = guards.blend(counted, model, 0.0)
+    assert blend(counted, model, INF) is model
+    own = blend(counted, model, 0.0)
     for j in np.flatnonzero(counted.support):
         some = counted.rows[j] > 0
         expected = naive_guards.falling_rates(counted.rows[j][some], counted.positives[j][some])
         assert_allclose(own[j][some], expected, atol=1e-4)
-    most = guards.blend(counted, model, 1e12)
+    most = blend(counted, model, 1e12)
     assert_allclose(most, model, atol=1e-6)
 
 
-def test_a_blend_weighs_a_label_by_its_positives():
+def test_a_blend_weighs_own_counts_by_the_number_of_positives():
     counted = bands_of([[10.0, 10.0]], [[6.0, 0.0]])
     model = np.array([[0.5, 0.1]])
     own = 6 / (6 + 12)
     expected = [own * 0.6 + (1 - own) * 0.5, (1 - own) * 0.1]
-    assert_allclose(guards.blend(counted, model, 12.0)[0], expected, atol=1e-6)
+    assert_allclose(blend(counted, model, 12.0)[0], expected, atol=1e-6)
 
 
 def test_a_label_without_positives_keeps_the_model():
     counted = bands_of([[5.0, 15.0], [5.0, 15.0]], [[0.0, 0.0], [3.0, 0.0]])
     model = np.array([[0.3, 0.1], [0.3, 0.1]])
-    assert_allclose(guards.blend(counted, model, 0.0)[0], model[0], atol=1e-9)
+    assert_allclose(blend(counted, model, 0.0)[0], model[0], atol=1e-9)
 
 
-@pytest.mark.parametrize("worth", [150.0, 1000.0])
-def test_the_worth_of_the_model_is_learned(worth):
-    # Half of the positives are expected in the first band; the share varies by 1/4 / sqrt(worth).
+@pytest.mark.parametrize("strength", [150.0, 1000.0])
+def test_the_strength_of_the_model_is_learned(strength):
+    # Half of the positives are expected in the first band; the share has a standard deviation of
+    # 1/4 / sqrt(strength).
     rng = np.random.default_rng(0)
     model = np.full((3000, 2), 0.05)
-    part = np.clip(0.5 + 0.25 * rng.standard_normal(3000) / np.sqrt(worth), 0.0, 1.0)
+    part = np.clip(0.5 + 0.25 * rng.standard_normal(3000) / np.sqrt(strength), 0.0, 1.0)
     support = np.full(3000, 400)
     first = rng.binomial(support, part)
     counted = bands_of(np.full((3000, 2), 4000.0), np.stack([first, support - first], axis=1))
-    assert guards.worth_of_model(counted, model) == pytest.approx(worth, rel=0.25)
+    assert model_strength(counted, model) == pytest.approx(strength, rel=0.25)
 
 
 # Calibration.
@@ -128,8 +130,9 @@ def test_newton_finds_the_most_probable_intercept_and_slope(seed):
     root = rng.normal(0.0, 1.0, (2, 2))
     precision = np.linalg.inv(root @ root.T + 0.2 * np.eye(2))
     own, spread = np.zeros((1, 2)), np.empty((1, 2, 2))
-    counts = logits[None], rows[None], positives[None]
-    calibration._fit_own(*counts, centre, mean, precision, own, spread)
+    calibration._fit_own(
+        logits[None], rows[None], positives[None], centre, mean, precision, own, spread
+    )
     args = (logits, rows, positives, centre, mean, precision)
     best = optimize.minimize(naive_guards.minus_log_posterior, own[0] + 0.1, args, tol=1e-12)
     assert_allclose(own[0], best.x, atol=1e-3)
@@ -196,7 +199,7 @@ def test_calibration_beats_the_pooled_map_and_each_label_alone_on_new_data():
     new = bands.count_bands(read(new_y, new_s), counted.edges)
     model = calibration.calibrate(counted, calibration.learn_prior(counted))
     pooled = np.tile(expit(calibration.pooled_map(counted)), (counted.n_labels, 1))
-    alone = guards.blend(counted, pooled, 0.0)
+    alone = blend(counted, pooled, 0.0)
     rare = (counted.support > 0) & (counted.support < 10)
     assert rare.sum() > 50
     for labels in (rare, counted.support >= 10):
@@ -213,7 +216,7 @@ def test_calibration_beats_the_pooled_map_and_each_label_alone_on_new_data():
     ("top", "size", "near"), [(0.3, 300, 0.02), (0.9, 300, 0.02), (0.3, 30, 0.06), (0.9, 30, 0.1)]
 )
 def test_expected_scores_are_near_the_exact_ones(metric, top, size, near):
-    # Worst for a few items that are nearly sure: a hit says more about these than about others.
+    # The approximation is worst for a few nearly certain items, about which a hit says the most.
     p = top * np.exp(-np.arange(size) / (size / 10))
     exact = hm.expected_curve(p, metric)[1:]
     hits, predicted = np.cumsum(p), np.arange(1.0, size + 1)

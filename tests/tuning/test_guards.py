@@ -16,10 +16,12 @@ from strategies import averages, compiled, forms, many_labels, one_classifier, t
 
 import halfmax as hm
 from halfmax._core import threads
+from halfmax._core.limits import changed
 from halfmax.metrics.flooding import floods
+from halfmax.metrics.goal import Guard
 from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective
-from halfmax.tuning.guard import calibration, guards
+from halfmax.tuning.guard import cuts, guards
 
 INF = np.inf
 GUARDS = ("auto", "calibrated", "smooth", "never", "fbr")
@@ -30,7 +32,7 @@ all_guards = st.sampled_from(GUARDS)
 
 
 def tune(case, guard, average="macro", metric="f1"):
-    """Tuned, and checked to reach what it says it reaches."""
+    """Tune, and check that the thresholds reach the score that they report."""
     average = "macro" if guard == "fbr" else average
     t = hm.tune(case.y, case.s, metric, average, sample_weight=case.w, guard=guard)
     assert not np.isnan(t.thresholds).any()
@@ -59,7 +61,7 @@ def test_fbr_lifts_low_labels_to_their_highest_score(case, guard):
 
 
 @given(many_labels(most_rows=16, kinds=("none",)), averages)
-def test_never_does_not_predict_labels_that_flood_or_tell_nothing(case, average):
+def test_never_does_not_predict_labels_that_flood_or_are_uninformative(case, average):
     t = hm.tune(case.y, case.s, average=average, guard="never")
     best = hm.tune(case.y, case.s, average=average)
     silent = naive_guards.uninformative(case.y, case.s)
@@ -74,12 +76,12 @@ def test_highest_scores_of_sparse_and_dense():
         assert_array_equal(guards._highest_scores(read(np.zeros((2, 3)), scores)), [0.5, INF, -1.0])
 
 
-# Every guard, whatever comes.
+# Every guard, with any input.
 
 
 @fewer
 @given(many_labels(), all_guards, averages, st.sampled_from(["f1", "f2", "jaccard", "accuracy"]))
-def test_any_labels_get_thresholds(case, guard, average, metric):
+def test_guards_serve_any_labels(case, guard, average, metric):
     t = tune(case, guard, average, metric)
     if guard == "auto":
         weight = case.rows if case.w is None else case.w.sum()
@@ -88,7 +90,7 @@ def test_any_labels_get_thresholds(case, guard, average, metric):
 
 @fewer
 @given(one_classifier(), all_guards, st.sampled_from(["f1", "f0.5", "precision", "recall"]))
-def test_any_classifier_gets_a_threshold(case, guard, metric):
+def test_guards_serve_any_classifier(case, guard, metric):
     tune(case, guard, metric=metric)
 
 
@@ -132,7 +134,7 @@ def edge_cases():
 
 @pytest.mark.parametrize("guard", GUARDS)
 @pytest.mark.parametrize("name", edge_cases())
-def test_edges(name, guard):
+def test_guards_serve_edge_cases(name, guard):
     y, s = edge_cases()[name]
     for average in ("macro",) if guard == "fbr" else ("macro", "micro", "samples"):
         for metric in ("f1", "accuracy"):
@@ -148,7 +150,7 @@ def test_edges(name, guard):
 
 @pytest.mark.parametrize("guard", CALIBRATING)
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
-def test_labels_without_positives_are_not_predicted_where_nothing_is_known(guard, average):
+def test_labels_are_not_predicted_if_no_label_has_positives(guard, average):
     t = hm.tune(np.zeros((5, 2)), np.random.default_rng(0).random((5, 2)), average=average)
     assert_array_equal(t.thresholds, [INF, INF])
     t = hm.tune(np.zeros((5, 2)), np.ones((5, 2)), average=average, guard=guard)
@@ -161,7 +163,7 @@ def test_labels_without_positives_are_not_predicted_where_nothing_is_known(guard
 @pytest.mark.filterwarnings("ignore:these thresholds predict nothing")
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
 @pytest.mark.parametrize("guard", GUARDS)
-def test_what_must_not_matter_does_not(monkeypatch, guard, average):
+def test_unit_weights_order_of_labels_and_threads_do_not_matter(monkeypatch, guard, average):
     average = "macro" if guard == "fbr" else average
     y, s = draw(4, n=100, n_labels=8)
     first = hm.tune(y, s, average=average, guard=guard)
@@ -173,8 +175,8 @@ def test_what_must_not_matter_does_not(monkeypatch, guard, average):
     assert_array_equal(first.thresholds[order], moved.thresholds)
     for cores in (1, 3):
         monkeypatch.setattr(threads, "available_cores", lambda cores=cores: cores)
-        monkeypatch.setattr(calibration, "_BLOCK_LABELS", 3)
-        threaded = hm.tune(y, s, average=average, guard=guard)
+        with changed(calibration_block_labels=3):
+            threaded = hm.tune(y, s, average=average, guard=guard)
         assert_array_equal(first.thresholds, threaded.thresholds)
 
 
@@ -189,7 +191,7 @@ def test_the_scale_of_weights_does_not_matter(guard):
 
 
 @pytest.mark.parametrize("guard", GUARDS)
-def test_the_order_of_rows_moves_at_most_the_cross_fitting(guard):
+def test_the_order_of_rows_hardly_matters(guard):
     y, s = draw(5, n=250, n_labels=12)
     order = np.random.default_rng(1).permutation(len(y))
     first = hm.tune(y, s, guard=guard)
@@ -222,8 +224,8 @@ def predicted_before_a_change(guard):
 @pytest.mark.filterwarnings("ignore:these thresholds predict nothing")
 @pytest.mark.parametrize("change", [logit, np.square, np.exp], ids=["logit", "square", "exp"])
 @pytest.mark.parametrize("guard", GUARDS)
-def test_predictions_follow_a_monotone_change_but_for_scores_beside_an_edge(guard, change):
-    # An edge is half way between two positives, and what is half way depends on the scale.
+def test_predictions_follow_a_monotone_change_except_next_to_edges(guard, change):
+    # An edge is half way between two positives, which depends on the scale.
     y, s, first = predicted_before_a_change(guard)
     second = hm.tune(y, change(s), guard=guard).predict(change(s))
     if guard in ("never", "fbr"):
@@ -242,16 +244,16 @@ def test_inputs_are_never_changed():
         assert_array_equal(part, before)
 
 
-def test_labels_beyond_the_teachers_are_calibrated_too(monkeypatch):
-    monkeypatch.setattr(guards, "_TEACHERS", 10)
+def test_labels_that_the_prior_is_not_learned_from_are_calibrated_too():
     y, s = draw(9)
-    t = hm.tune(y, s, guard="auto")
+    with changed(prior_labels=10):
+        t = hm.tune(y, s, guard="auto")
     assert (t.predicted[t.support > 3] > 0).all()
     assert not floods(t.predicted, t.support, len(y)).any()
 
 
 def few_live(seed, n=600, n_labels=500, n_live=5):
-    """Many labels of which the last few have positives."""
+    """Many labels; only the last few have positives."""
     rng = np.random.default_rng(seed)
     y, s = np.zeros((n, n_labels), np.int8), rng.standard_normal((n, n_labels)) - 3.0
     y[:, -n_live:] = rng.random((n, n_live)) < 0.05
@@ -260,27 +262,27 @@ def few_live(seed, n=600, n_labels=500, n_live=5):
 
 @compiled
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
-def test_few_live_labels_among_many_are_predicted(monkeypatch, average):
-    monkeypatch.setattr(guards, "_TEACHERS", 64)
+def test_few_labels_with_positives_among_many_are_predicted(average):
     y, s = few_live(0)
-    t = hm.tune(y, s, average=average, guard="auto")
+    with changed(prior_labels=64):
+        t = hm.tune(y, s, average=average, guard="auto")
     assert (t.label_scores[-5:] > 0.5).all()
-    assert t.predicted[:-5].mean() < 1.0  # a row here and there that looks like a live label's
+    assert t.predicted[:-5].mean() < 1.0  # now and then a row looks like a positive
 
 
 @pytest.mark.parametrize(
     ("n_labels", "n_live", "expected"),
     [(64, 5, 5), (500, 5, 5), (500, 32, 32), (500, 100, 32), (100, 90, 54), (70, 70, 64)],
 )
-def test_live_labels_teach_first(monkeypatch, n_labels, n_live, expected):
-    # Half of the teachers have positives if so many do, and more where others are too few.
-    monkeypatch.setattr(guards, "_TEACHERS", 64)
+def test_the_prior_is_learned_from_labels_with_positives_first(n_labels, n_live, expected):
+    # Half of the sample has positives if enough labels do, and more if there are too few others.
     live = np.arange(n_labels) >= n_labels - n_live
     counted = bands_of(np.full((n_labels, 2), 10.0), np.stack([live, live], axis=1))
-    teachers = guards._teachers(counted)
-    assert_array_equal(teachers, np.unique(teachers))
-    assert len(teachers) == min(n_labels, 64)
-    assert live[teachers].sum() == expected
+    with changed(prior_labels=64):
+        some = guards._prior_labels(counted)
+    assert_array_equal(some, np.unique(some))
+    assert len(some) == min(n_labels, 64)
+    assert live[some].sum() == expected
 
 
 def test_the_common_cut_is_that_of_labels_with_positives():
@@ -288,9 +290,9 @@ def test_the_common_cut_is_that_of_labels_with_positives():
     positives, model = np.zeros((60, 3)), np.tile([0.05, 0.049, 0.001], (60, 1))
     positives[:3], model[:3] = [8.0, 9.0, 1.0], [0.8, 0.1, 0.001]
     counted, live = bands_of(rows, positives), np.arange(3)
-    whole = guards._plan(counted, model, INF, F1, None)
-    part = guards._plan(counted.of_labels(live), model[live], INF, F1, None)
-    assert whole.common == part.common > guards._common_cut(whole.probabilities, whole.scores)
+    whole = cuts.plan_cuts(counted, model, INF, F1, None)
+    part = cuts.plan_cuts(counted.of_labels(live), model[live], INF, F1, None)
+    assert whole.common == part.common > cuts.common_cut(whole.probabilities, whole.scores)
 
 
 # Weights.
@@ -367,7 +369,7 @@ def test_f1_by_another_name_gives_the_same_thresholds(guard):
 
 @compiled
 def test_f1_as_any_function_gives_nearly_the_same_predictions():
-    # Without a law for its cut the best band is taken, and expected counts as they are.
+    # No theorem gives its cut, so the best band is taken, computed at the expected counts.
     y, s = draw(4, n=1000, base=0.1)
     named, any_function = (hm.tune(y, s, m, guard="smooth") for m in ("f1", as_metric()))
     assert (named.thresholds == any_function.thresholds).mean() >= 0.5
@@ -376,7 +378,7 @@ def test_f1_as_any_function_gives_nearly_the_same_predictions():
     assert_allclose(any_function.label_scores, named.label_scores, atol=0.05)
 
 
-# Scales of their own.
+# Labels on their own scale.
 
 
 def one_odd_scale(seed, n):
@@ -410,7 +412,7 @@ def scales_and_shifts(seed, n, n_labels=20):
 
 @compiled
 @pytest.mark.parametrize("n", [1000, 5000])
-def test_labels_on_any_scales_and_shifts_lose_next_to_nothing(n):
+def test_labels_on_any_scales_and_shifts_lose_almost_nothing(n):
     for seed in range(3):
         (y, s), (new_y, new_s) = scales_and_shifts(seed, n), scales_and_shifts(seed + 100, 10_000)
         naive_score = hm.score(new_y, hm.tune(y, s).predict(new_s))
@@ -426,7 +428,7 @@ def test_labels_that_are_all_on_scales_of_their_own_are_served(monkeypatch, guar
     t = hm.tune(y, s, guard=guard)
     monkeypatch.setattr(guards, "on_their_own_scale", lambda *_: everyone[:0])
     for j in everyone:  # nothing is learned from others
-        alone = guards._own_thresholds(read(y[:, [j]], s[:, [j]]), F1, guards.Guard(guard))
+        alone = guards._own_thresholds(read(y[:, [j]], s[:, [j]]), F1, Guard(guard))
         if guard != "auto":  # the tests of signal allow for the number of labels
             assert t.thresholds[j] == alone[0]
     assert (t.predicted > 0).all()
@@ -446,7 +448,7 @@ def test_labels_without_signal_do_not_flood_new_rows(n, base):
     assert floods(predicted, positives, 4000).mean() <= 0.01
 
 
-# Much data: what a guard gives up is given back.
+# Much data: a guard loses almost nothing.
 
 
 def odd_shapes(seed, n, n_labels=10):
@@ -580,7 +582,7 @@ def test_bad_guards_get_a_clear_error(options, error, message):
         hm.tune(Y2, S2, **options)
 
 
-def test_one_classifier_has_floors_to_refuse_and_nothing_else():
+def test_one_classifier_refuses_floors_and_ignores_per_label():
     with pytest.raises(ValueError, match="use guard=None with them"):
         hm.tune(Y, S, guard="auto", min_precision=0.5)
     for guard in GUARDS:

@@ -1,3 +1,5 @@
+"""Many labels: every average, with one threshold for each label or one for all."""
+
 import warnings
 from math import inf
 
@@ -22,6 +24,7 @@ from strategies import (
 
 import halfmax as hm
 from halfmax._core.labelled import read_labelled
+from halfmax._core.limits import changed
 from halfmax.metrics.plain_ratio import as_plain_ratio
 from halfmax.tuning.exact import falling, samples, shared
 
@@ -34,26 +37,24 @@ more = settings(max_examples=3 * settings().max_examples)
 
 
 def no_plain_ratio(_objective):
-    """Sends a metric the way of users' own, of which kernels know nothing."""
+    """Treat a metric like a user's own, which kernels cannot compute."""
     return np.empty(0)
 
 
 ratios = st.sampled_from([as_plain_ratio, no_plain_ratio])
 few_edges = st.fixed_dictionaries(
     {
-        "_MOST_EDGES": st.sampled_from([2, 3, 5, 256]),
-        "_CHUNK": st.sampled_from([1, 3, 1 << 20]),
-        "_MOST_PICKED": st.sampled_from([1, 4, 1 << 23]),
-        "as_plain_ratio": ratios,
+        "shared_edges": st.sampled_from([2, 3, 5, 256]),
+        "shared_chunk": st.sampled_from([1, 3, 1 << 20]),
+        "shared_picked": st.sampled_from([1, 4, 1 << 23]),
     }
 )
 small_windows = st.fixed_dictionaries(
     {
-        (samples, "as_plain_ratio"): ratios,
-        (samples, "_FURTHEST"): st.sampled_from([1, 2, 3, 32]),
-        (samples, "_MOST_CELLS"): st.sampled_from([1, 200, 1 << 20]),
-        (falling, "_SHORT"): st.sampled_from([0, 2, 32]),
-        (falling, "_BLOCK_ENTRIES"): st.sampled_from([1, 5, 1 << 20]),
+        "window_reach": st.sampled_from([1, 2, 3, 32]),
+        "window_cells": st.sampled_from([1, 200, 1 << 20]),
+        "insertion_sort": st.sampled_from([0, 2, 32]),
+        "sort_block_entries": st.sampled_from([1, 5, 1 << 20]),
     }
 )
 exactly_weighted = many_labels(kinds=("none", "whole"))
@@ -97,14 +98,13 @@ def test_macro_keeps_the_floors_of_each_label(case, metric, zero_division, low, 
 
 
 @more
-@given(many_labels(), metrics, averages, zero_divisions, few_edges)
+@given(many_labels(), metrics, averages, zero_divisions, few_edges, ratios)
 def test_one_threshold_for_all_labels_is_the_best_of_all(
-    case, metric, average, zero_division, limits
+    case, metric, average, zero_division, limits, ratio
 ):
     expected = naive.best_shared(case.y, case.s, metric, average, case.w, zero_division)
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in limits.items():
-            patch.setattr(shared, name, value)
+    with pytest.MonkeyPatch.context() as patch, changed(**limits):
+        patch.setattr(shared, "as_plain_ratio", ratio)
         got = tune(case, metric, average, False, zero_division)
     assert naive.same(got.score, expected.score)
     assert got.threshold in expected.allowed
@@ -114,13 +114,13 @@ def test_one_threshold_for_all_labels_is_the_best_of_all(
 @pytest.mark.parametrize("average", ["macro", "samples"])
 @pytest.mark.parametrize("edges", [2, 5])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_best_shared_threshold_lies_between_edges(monkeypatch, average, edges, seed):
-    monkeypatch.setattr(shared, "_MOST_EDGES", edges)
+def test_the_best_shared_threshold_lies_between_edges(average, edges, seed):
     rng = np.random.default_rng(seed)
     y = (rng.random((25, 3)) < 0.3).astype(np.int8)
     case = Case(y, np.round(rng.normal(1.5 * y, 1.0), 2), None)
     expected = naive.best_shared(case.y, case.s, "f1", average)
-    assert tune(case, "f1", average, False).threshold == expected.threshold
+    with changed(shared_edges=edges):
+        assert tune(case, "f1", average, False).threshold == expected.threshold
 
 
 @given(many_labels(kinds=("none", "whole")), metrics, zero_divisions, floors, floors)
@@ -267,7 +267,7 @@ def test_a_ratio_of_negative_sums_is_the_ratio_of_positive_ones():
 
 
 def test_a_choice_that_is_0_over_0_may_be_the_best_of_a_micro_average():
-    # Everybody predicted is 0/0, which counts as 0; whatever else is predicted scores below.
+    # Predicting all rows is 0/0, which counts as 0; all other predictions score lower.
     missed = hm.LinearFractional("missed", (0, 0, -1, -1), (0, 0, 1, 2))
     y, s = [[1, 1], [1, 1]], [[0.9, 0.8], [0.7, 0.6]]
     got = hm.tune(y, s, missed, "micro")
@@ -282,7 +282,7 @@ def test_a_ratio_with_a_pole_is_refused(average):
         hm.tune([[1], [0], [0], [0]], [[0.9], [0.5], [0.4], [0.3]], pole, average)
 
 
-def test_micro_serves_ratios_that_are_undefined_for_everybody():
+def test_micro_serves_ratios_that_are_undefined_if_all_rows_are_predicted():
     npv = hm.LinearFractional("npv", (0, 0, 0, 1), (0, 0, 1, 1))
     y, s = [[1, 1], [1, 1], [0, 1], [1, 0]], [[0.25, 0.75], [0.5, 0], [0.75, 0.5], [0.75, 0]]
     assert hm.tune(y, s, npv, "micro").score == 0.5
@@ -322,29 +322,28 @@ def test_samples_per_label_is_a_local_optimum_above_the_shared_one(case, metric,
 
 
 @more
-@given(many_labels(most_rows=6), metrics, zero_divisions, small_windows, st.booleans())
-def test_samples_per_label_makes_the_moves_of_its_twin(
-    case, metric, zero_division, limits, is_sparse
+@given(many_labels(most_rows=6), metrics, zero_divisions, small_windows, ratios, st.booleans())
+def test_samples_per_label_makes_the_same_moves_as_its_slow_twin(
+    case, metric, zero_division, limits, ratio, is_sparse
 ):
     given_ = case._replace(s=to_sparse(case.s)) if is_sparse else case
     start = tune(given_, metric, "samples", False, zero_division).threshold
     expected = naive.ascend_samples(case.y, case.s, metric, case.w, zero_division, start)
-    with pytest.MonkeyPatch.context() as patch:
-        for (module, name), value in limits.items():
-            patch.setattr(module, name, value)
+    with pytest.MonkeyPatch.context() as patch, changed(**limits):
+        patch.setattr(samples, "as_plain_ratio", ratio)
         got = tune(given_, metric, "samples", True, zero_division)
     assert got.thresholds.tolist() == expected
 
 
-def test_rows_inside_their_windows_count_where_another_has_left():
+def test_gains_of_rows_inside_their_windows_are_updated_if_another_row_has_left():
     windows = np.zeros((2, 3, 3))
     windows[0, 2, 1] = 0.5  # what the first row gains by a positive; the second row has moved
     gains, most = np.zeros((2, 4)), np.zeros(1)
-    counts = np.array([0, 1]), np.array([0, 0]), np.zeros((2, 2), int)
+    tp, fp, middle = np.array([0, 1]), np.array([0, 0]), np.zeros((2, 2), int)
     rows = 4 * np.arange(2)
-    assert not samples._gains_in_windows(rows, *counts, windows, gains, most)
+    assert not samples._gains_in_windows(rows, tp, fp, middle, windows, gains, most)
     assert (gains[0, 1], most[0]) == (0.5, 0.5)
-    assert samples._gains_in_windows(rows[:1], *counts, windows, gains, most)
+    assert samples._gains_in_windows(rows[:1], tp, fp, middle, windows, gains, most)
 
 
 def test_samples_per_label_of_one_long_row_predicts_its_positives():
@@ -371,8 +370,7 @@ def test_samples_per_label_computes_the_metric_for_many_labels_at_once():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["normal", "rounded", "narrow", "both zeros"])
-def test_scores_of_labels_fall(monkeypatch, dtype, kind):
-    monkeypatch.setattr(falling, "_BLOCK_ENTRIES", 1000)
+def test_scores_of_labels_are_sorted(dtype, kind):
     rng = np.random.default_rng(6)
     y = (rng.random((700, 5)) < [0.5, 0.1, 0.01, 0.001, 0.9]).astype(np.int8)
     s = {
@@ -382,7 +380,8 @@ def test_scores_of_labels_fall(monkeypatch, dtype, kind):
         "both zeros": lambda: rng.choice([-0.0, 0.0, -1e-310, 1e-310], y.shape),
     }[kind]().astype(dtype)
     start = float(np.quantile(s, 0.9))
-    got = falling.fall(read_labelled(y, s), start)
+    with changed(sort_block_entries=1000):
+        got = falling.fall(read_labelled(y, s), start)
     for j in range(5):
         kept = np.flatnonzero(s[:, j] >= s[y[:, j] == 1, j].min(initial=start))
         rows = kept[np.argsort(-s[kept, j], kind="stable")]
@@ -408,7 +407,7 @@ def test_samples_per_label_moves_until_no_label_can(metric, seed):
 
 
 @given(many_labels(), metrics, ways)
-def test_the_table_tells_what_each_threshold_gives(case, metric, way):
+def test_the_table_shows_the_counts_of_each_threshold(case, metric, way):
     got = tune(case, metric, *way)
     table = got.table()
     guess = naive.predict(case.s, got.thresholds)
@@ -459,7 +458,7 @@ def test_the_order_of_rows_does_not_matter(case, metric, way, random):
 
 
 @given(many_labels(kinds=("whole",)), metrics, ways)
-def test_a_whole_weight_is_so_many_rows(case, metric, way):
+def test_a_whole_weight_counts_as_that_many_rows_of_labels(case, metric, way):
     copies = np.repeat(np.arange(case.rows), np.asarray(case.w, int))
     got = tune(case, metric, *way)
     expected = tune(Case(case.y[copies], case.s[copies], None), metric, *way)
@@ -486,7 +485,7 @@ def bytes_of(values):
 
 
 @given(many_labels(dtypes=FLOATS), ways, st.booleans())
-def test_inputs_are_left_as_they_are(case, way, is_sparse):
+def test_inputs_of_many_labels_are_unchanged(case, way, is_sparse):
     if is_sparse:
         case = case._replace(y=sparse.csr_array(case.y), s=to_sparse(case.s))
     before = [bytes_of(part) for part in case]
@@ -512,14 +511,14 @@ def test_one_column_is_one_classifier(case, metric, average, per_label):
 
 
 @pytest.mark.parametrize("per_label", [True, False])
-def test_metrics_of_users_serve_macro_and_samples(per_label):
+def test_user_metrics_work_with_macro_and_samples(per_label):
     mine = hm.Metric("mine", lambda tp, fp, fn, tn: 4 * tp - fp + 0 * (fn + tn))
     y, s = np.array([[1, 0], [0, 1], [1, 1]]), np.array([[0.9, 0.8], [0.7, 0.6], [0.5, 0.4]])
     for average in ("macro", "samples"):
         assert tune(Case(y, s, None), mine, average, per_label).score > 0
 
 
-def test_micro_per_label_refuses_what_it_cannot_serve():
+def test_micro_per_label_refuses_metrics_that_are_not_ratios():
     mine = hm.Metric("mine", lambda tp, fp, fn, tn: 4 * tp - fp + 0 * (fn + tn))
     with pytest.raises(ValueError, match="ratio of"):
         hm.tune([[1], [0]], [[0.9], [0.1]], mine, "micro")
@@ -527,6 +526,6 @@ def test_micro_per_label_refuses_what_it_cannot_serve():
 
 
 @pytest.mark.parametrize(("average", "per_label"), [("macro", False), ("samples", True)])
-def test_floors_without_meaning_are_refused(average, per_label):
+def test_floors_are_refused_where_they_have_no_meaning(average, per_label):
     with pytest.raises(ValueError, match="no meaning"):
         hm.tune([[1], [0]], [[0.9], [0.1]], "f1", average, per_label, min_recall=0.5)

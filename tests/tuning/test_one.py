@@ -1,3 +1,5 @@
+"""One classifier: the exact best threshold, against slow twins and full sorts."""
+
 import warnings
 from math import inf
 
@@ -10,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from strategies import METRICS, Case, floors, metrics, one_classifier, weights, zero_divisions
 
 import halfmax as hm
+from halfmax._core.limits import changed, limits
 from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.tuning.exact import one
@@ -43,7 +46,7 @@ def test_tune_finds_the_best_of_all_thresholds(case, metric, zero_division):
 
 
 @given(one_classifier(), st.sampled_from(sorted(USERS)))
-def test_tune_serves_the_metric_of_a_user(case, name):
+def test_tune_serves_user_metrics(case, name):
     expected = naive.best_threshold(case.y, case.s, name, case.w)
     got = tune(case, name)
     assert naive.same(got.score, expected.score)
@@ -82,7 +85,7 @@ def test_floors_hold_for_weights_of_any_size(case, metric, floor):
 
 
 @given(one_classifier(), metrics)
-def test_the_table_tells_what_the_threshold_gives(case, metric):
+def test_the_table_shows_the_counts_of_the_threshold(case, metric):
     got = tune(case, metric)
     tp, fp, fn, _ = naive.confusion(case.y, naive.predict(case.s, got.threshold), case.w)
     table = got.table()
@@ -109,7 +112,7 @@ def test_the_order_of_rows_does_not_matter(case, metric, random):
 
 
 @given(one_classifier(kinds=("whole",)), metrics)
-def test_a_whole_weight_is_so_many_rows(case, metric):
+def test_a_whole_weight_counts_as_that_many_rows(case, metric):
     copies = np.repeat(np.arange(case.rows), np.asarray(case.w, int))
     got, expected = tune(case, metric), tune(Case(case.y[copies], case.s[copies], None), metric)
     assert got.threshold == expected.threshold
@@ -129,13 +132,13 @@ def test_an_increasing_change_of_scores_moves_the_threshold_along(case, metric, 
 
 
 @given(one_classifier(), metrics)
-def test_inputs_are_left_as_they_are(case, metric):
+def test_inputs_of_one_classifier_are_unchanged(case, metric):
     before = [None if part is None else part.tobytes() for part in case]
     tune(case, metric)
     assert before == [None if part is None else part.tobytes() for part in case]
 
 
-def test_read_only_input_is_welcome():
+def test_read_only_input_is_accepted():
     y, s, w = np.array([0, 1, 1, 0]), np.array([0.1, 0.4, 0.9, 0.5]), np.ones(4)
     for part in (y, s, w):
         part.setflags(write=False)
@@ -184,27 +187,25 @@ def best_step(case, metric, zero_division=0.0, min_precision=None):
 @st.composite
 def small_limits(draw):
     return {
-        "_SORTED_AT_ONCE": draw(st.sampled_from([0, 0, 4, 16])),
-        "_OPENED_SORTED": draw(st.sampled_from([0, 0, 4, 1000])),
-        "_SAMPLE": draw(st.sampled_from([1, 10, 1000])),
-        "_FEW_EXPECTED": draw(st.sampled_from([0.0, 4.0])),
-        "_TAILS": draw(st.sampled_from([(3,), (100, 20)])),
-        "_ALIKE": draw(st.sampled_from([1, 3, 1000])),
-        "_BLOCK": draw(st.sampled_from([1, 7, 1000])),
-        "_BUCKET_BITS": draw(st.sampled_from([1, 2, 5, 16])),
+        "sorted_at_once": draw(st.sampled_from([0, 0, 4, 16])),
+        "opened_sorted": draw(st.sampled_from([0, 0, 4, 1000])),
+        "bucket_sample": draw(st.sampled_from([1, 10, 1000])),
+        "few_expected": draw(st.sampled_from([0.0, 4.0])),
+        "sample_tails": draw(st.sampled_from([(3,), (100, 20)])),
+        "alike_rows": draw(st.sampled_from([1, 3, 1000])),
+        "bucket_block_rows": draw(st.sampled_from([1, 7, 1000])),
+        "bucket_bits": draw(st.sampled_from([1, 2, 5, 16])),
     }
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @settings(max_examples=4 * settings().max_examples)
 @given(st.data(), small_limits(), st.sampled_from([*METRICS, "gain"]), zero_divisions)
-def test_buckets_find_what_a_full_sort_finds(dtype, data, limits, metric, zero_division):
+def test_buckets_find_what_a_full_sort_finds(dtype, data, small, metric, zero_division):
     case = data.draw(crowds(dtype))
     floor = data.draw(st.sampled_from([None, None, 0.5]))
     expected = naive.best_threshold(case.y, case.s, metric, case.w, zero_division, floor)
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in limits.items():
-            patch.setattr(one, name, value)
+    with changed(**small):
         got = best_step(case, metric, zero_division, floor)
     at = naive.confusion(case.y, naive.predict(case.s, got.threshold), case.w)
     assert got.true_positives == pytest.approx(float(at[0]), rel=1e-12, abs=1e-12)
@@ -214,7 +215,7 @@ def test_buckets_find_what_a_full_sort_finds(dtype, data, limits, metric, zero_d
 
 
 def by_sorting(y, s):
-    """The best F1 of many rows; thresholds are scores, the highest wins."""
+    """The best threshold and F1 of many rows; the highest of equal thresholds wins."""
     order = np.argsort(-s, kind="stable")
     tp, predicted = np.cumsum(y[order]), np.arange(1, len(y) + 1)
     f1 = np.where(np.append(np.diff(s[order]) != 0, True), 2 * tp / (predicted + y.sum()), -1.0)
@@ -224,7 +225,7 @@ def by_sorting(y, s):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["normal", "rounded", "cauchy", "narrow", "useless", "tiny"])
 def test_many_rows_go_through_buckets(dtype, kind):
-    n = one._SORTED_AT_ONCE + 5000
+    n = limits.sorted_at_once + 5000
     rng = np.random.default_rng(7)
     y = (rng.random(n) < 0.1).astype(np.uint8)
     s = {
@@ -269,7 +270,7 @@ def test_a_flat_optimum_sorts_few_rows(monkeypatch, dtype, kind):
 
 
 def test_weighted_rows_go_through_buckets():
-    n = one._SORTED_AT_ONCE + 5000
+    n = limits.sorted_at_once + 5000
     rng = np.random.default_rng(8)
     y = (rng.random(n) < 0.1).astype(np.uint8)
     s = np.round(rng.normal(size=n) + y, 3)
@@ -281,7 +282,7 @@ def test_weighted_rows_go_through_buckets():
 
 
 def test_many_rows_that_rank_backwards():
-    n = one._SORTED_AT_ONCE + 5000
+    n = limits.sorted_at_once + 5000
     s = np.linspace(0.0, 1.0, n)
     y = s < 0.1
     assert tune(Case(y, s, None), "accuracy").threshold == inf
@@ -289,7 +290,7 @@ def test_many_rows_that_rank_backwards():
 
 
 def test_many_rows_whose_positives_weigh_nothing():
-    n = one._SORTED_AT_ONCE + 5000
+    n = limits.sorted_at_once + 5000
     s = np.linspace(0.0, 1.0, n)
     y = np.arange(n) % 10 == 0
     assert tune(Case(y, s, 1.0 - y)).threshold == inf

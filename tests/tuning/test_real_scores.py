@@ -1,6 +1,6 @@
-"""Real classifiers' scores, where they are at hand: tuned on one split, judged on another.
+"""Scores of real classifiers, if they are available: tuned on one split, judged on another.
 
-The figures are those that accompany the data, to three decimals.
+The figures are those published with the data, to three decimals.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from strategies import compiled
 import halfmax as hm
 from halfmax.metrics.flooding import floods
 
-# What plain methods reach on the test split, in the order of FIGURES: the table beside the data.
+# What plain methods reach on the test split, in the order of FIGURES, from the table with the data.
 PLAIN = {
     "fixed 0.5": (0.193, 0.369, 0.028, 0.215, 0.015),
     "naive": (0.197, 0.492, 0.065, 0.359, 0.142),
@@ -35,8 +35,8 @@ def test_tuning_reaches_the_known_figures(real):
     assert hm.score(truth[:, there], predicted[:, there]) == pytest.approx(on_test, abs=6e-4)
 
 
-def test_labels_that_flood_are_counted_on_the_rows_that_are_named():
-    """docs/honest-thresholds.md gives both numbers: of the rows tuned on, and of new ones."""
+def test_labels_that_flood_are_counted_on_tuned_rows_and_on_new_rows():
+    """docs/honest-thresholds.md has both numbers: for the rows tuned on, and for new rows."""
     splits = load("mesh")
     with pytest.warns(hm.OptimismWarning, match="^353 of 2,616 labels .* of the rows tuned on"):
         tuned = hm.tune(*splits["tune"])

@@ -1,3 +1,5 @@
+"""Known mistakes of other libraries and of earlier versions, as regression tests."""
+
 import signal
 import threading
 from fractions import Fraction
@@ -32,7 +34,7 @@ def test_tied_scores_reach_the_reported_f1(seed):
     assert t.score == pytest.approx(max(f1_score(y, s >= c) for c in np.unique(s)), abs=1e-12)
 
 
-def test_a_constant_score_predicts_everyone():
+def test_a_constant_score_predicts_all_rows():
     y = np.arange(1000) < 50
     t = hm.tune(y, np.full(1000, 0.3))
     assert t.threshold == 0.3
@@ -103,7 +105,7 @@ def test_thresholds_tuned_for_one_vs_rest_are_the_ones_applied():
 
 
 @pytest.mark.parametrize("beta", [0.5, 2.0])
-def test_beta_weighs_recall_and_not_precision(beta):
+def test_beta_weighs_recall_not_precision(beta):
     # Many predictions, high recall, low precision: F2 must exceed F1, F0.5 must not.
     y, predicted = [1, 1, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1]
     got = hm.score(y, predicted, hm.FBeta(beta))
@@ -154,7 +156,7 @@ def test_the_highest_of_equal_thresholds_wins_whatever_beta(beta, average):
 @pytest.mark.parametrize("average", ["macro", "micro"])
 @pytest.mark.parametrize("per_label", [True, False])
 @pytest.mark.parametrize("seed", range(5))
-def test_weights_that_cannot_be_summed_exactly_do_not_hide_0_over_0(average, per_label, seed):
+def test_rounded_sums_of_weights_do_not_hide_0_over_0(average, per_label, seed):
     random = np.random.default_rng(seed)
     y, s = np.ones(40, int), random.random(40).round(1)
     how = {"sample_weight": random.integers(1, 30, 40) / 10, "zero_division": 0.5}
@@ -193,7 +195,7 @@ def test_tiny_probabilities_survive_a_huge_beta():
     )
 
 
-def test_few_counts_are_in_question_also_where_recall_weighs_most():
+def test_few_counts_are_candidates_even_if_recall_weighs_most():
     falling = np.sort(np.random.default_rng(0).random(10_000))[::-1]
     mean, var = falling.sum(), (falling * (1 - falling)).sum()
     first, last = _candidates(falling, mean, var, find_ratio("f100"), 0.0, 1, 10_000)

@@ -1,4 +1,4 @@
-"""The result: what it tells, how it prints, what it predicts, and what it warns of."""
+"""Thresholds: their attributes, how they print and predict, and warnings about floors."""
 
 import copy
 import pickle
@@ -31,7 +31,7 @@ def two():
     return hm.tune(Y2, S2, labels=["cat", "dog"])
 
 
-# What it tells.
+# Attributes.
 
 
 def test_attributes_of_one_classifier(one):
@@ -129,7 +129,7 @@ def test_repr_of_one_classifier(one):
     assert repr(one).startswith("Thresholds for one classifier: f1 = 0.8000\n")
 
 
-def test_columns_of_the_repr_stand_under_their_names(two):
+def test_columns_of_the_repr_are_aligned_with_their_names(two):
     header, *rows = repr(two.table()).splitlines()
     assert {len(row) for row in rows} == {len(header)}
 
@@ -258,11 +258,11 @@ def test_predictions_do_not_alias_the_scores(one):
     assert_array_equal(scores, S)
 
 
-def test_names_play_no_part_for_scores_without_names(two):
+def test_names_do_not_matter_for_scores_without_names(two):
     assert_array_equal(two.predict(S2), hm.tune(Y2, S2).predict(S2))
 
 
-def test_infinity_predicts_nobody_not_even_the_largest_number():
+def test_infinity_predicts_no_rows_not_even_the_largest_number():
     t = hm.tune([0, 0], [0.5, 1e308])
     assert t.threshold == INF
     largest = np.finfo(np.float64).max
@@ -326,43 +326,43 @@ WARNED = {
         TRUTH[:, 0],
         UPSIDE_DOWN[:, 0],
         FLOOR,
-        "no threshold satisfies min_precision=0.9: there nobody is predicted",
+        "no threshold satisfies min_precision=0.9: no rows are predicted",
     ),
     "both floors": (
         TRUTH[:, 0],
         UPSIDE_DOWN[:, 0],
         {"min_precision": 0.75, "min_recall": 0.5},
-        "no threshold satisfies min_precision=0.75 and min_recall=0.5: there nobody is predicted",
+        "no threshold satisfies min_precision=0.75 and min_recall=0.5: no rows are predicted",
     ),
     "macro": (
         TRUTH,
         UPSIDE_DOWN,
         FLOOR,
-        "1 of 2 labels (0) cannot satisfy min_precision=0.9: there nobody is predicted",
+        "1 of 2 labels (0) cannot satisfy min_precision=0.9: no rows are predicted for it",
     ),
     "macro with names": (
         TRUTH,
         UPSIDE_DOWN,
         FLOOR | {"labels": ["cat", "dog"]},
-        "1 of 2 labels ('cat') cannot satisfy min_precision=0.9: there nobody is predicted",
+        "1 of 2 labels ('cat') cannot satisfy min_precision=0.9: no rows are predicted for it",
     ),
     "micro": (
         TRUTH,
         UPSIDE_DOWN[:, [0, 0]],
         FLOOR | {"average": "micro"},
-        "no threshold satisfies min_precision=0.9: there nobody is predicted",
+        "no threshold satisfies min_precision=0.9: no rows are predicted",
     ),
     "micro, shared": (
         TRUTH,
         UPSIDE_DOWN[:, [0, 0]],
         FLOOR | {"average": "micro", "per_label": False},
-        "no threshold satisfies min_precision=0.9: there nobody is predicted",
+        "no threshold satisfies min_precision=0.9: no rows are predicted",
     ),
 }
 
 
 @pytest.mark.parametrize("case", WARNED)
-def test_floors_that_cannot_be_kept_are_said_and_predict_nobody(case):
+def test_floors_that_cannot_be_satisfied_raise_a_warning_and_predict_no_rows(case):
     y_true, y_score, options, text = WARNED[case]
     with pytest.warns(hm.HalfmaxWarning, match=f"^{re.escape(text)}$") as caught:
         t = hm.tune(y_true, y_score, **options)
@@ -376,11 +376,12 @@ def test_floors_that_cannot_be_kept_are_said_and_predict_nobody(case):
 
 def test_many_labels_below_a_floor_are_counted_and_some_are_named():
     truth, scores = np.tile(TRUTH[:, :1], 9), np.tile(UPSIDE_DOWN[:, :1], 9)
-    with pytest.warns(hm.HalfmaxWarning, match=r"9 of 9 labels \(0, 1, 2, 3, 4 and 4 more\)"):
+    text = r"9 of 9 labels \(0, 1, 2, 3, 4 and 4 more\) .*: no rows are predicted for them$"
+    with pytest.warns(hm.HalfmaxWarning, match=text):
         hm.tune(truth, scores, **FLOOR)
 
 
-def test_floors_that_are_kept_say_nothing():
+def test_floors_that_are_satisfied_raise_no_warning():
     t = hm.tune(Y, S, min_precision=1.0)
     assert (t.threshold, t.precision[0]) == (0.8, 1.0)
     t = hm.tune(Y2, S2, min_recall=1.0, metric="precision")

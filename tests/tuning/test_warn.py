@@ -1,4 +1,4 @@
-"""Tuning says itself, once, when its answer floods labels or flatters itself."""
+"""Tuning warns, once, if its answer floods labels or its score is too optimistic."""
 
 import re
 import warnings
@@ -9,12 +9,12 @@ from scipy import sparse
 from strategies import compiled
 
 import halfmax as hm
+from halfmax._core.limits import changed
 from halfmax.honesty import on_staircase, redraw
-from halfmax.tuning import warn
 
 
 def warned(*data, **options):
-    """The warnings of tuning."""
+    """The warnings that tuning raises."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         hm.tune(*data, **options)
@@ -23,14 +23,14 @@ def warned(*data, **options):
 
 
 def text_of(*data, **options):
-    """The one message of tuning."""
+    """The text of the only warning of tuning."""
     (warning,) = warned(*data, **options)
     assert warning.category is hm.OptimismWarning
     return str(warning.message)
 
 
 def rare_noise(n=500, m=30, base=0.01, seed=0):
-    """Both floods and flatters."""
+    """Labels that both flood and have optimistic scores."""
     rng = np.random.default_rng(seed)
     return (rng.random((n, m)) < base).astype(int), rng.normal(size=(n, m))
 
@@ -42,7 +42,7 @@ def healthy(n=500, m=10, seed=0):
 
 
 def lonely(n=400, m=40):
-    """Flatters without flooding: each positive is on top by luck, with others below it."""
+    """Optimistic scores without flooding: one positive is on top by luck, others are far below."""
     rng = np.random.default_rng(0)
     y, s = np.zeros((n, m), int), rng.random((n, m))
     for j in range(m):
@@ -56,15 +56,15 @@ def flooding(y, s, tuned):
     return np.flatnonzero((predicted > 0.05 * len(y)) & (predicted > 10 * y.sum(axis=0)))
 
 
-# Whether.
+# When tuning warns.
 
 
-def test_it_is_a_warning_of_halfmax_and_of_the_user():
+def test_the_warning_is_a_halfmax_warning_and_a_user_warning():
     assert issubclass(hm.OptimismWarning, hm.HalfmaxWarning)
     assert issubclass(hm.OptimismWarning, UserWarning)
 
 
-def test_rare_noise_is_warned_of_once_with_numbers_and_the_remedy():
+def test_rare_noise_raises_one_warning_with_numbers_and_the_remedy():
     y, s = rare_noise()
     text = text_of(y, s)
     tuned = hm.tune(y, s)
@@ -81,7 +81,7 @@ def test_rare_noise_is_warned_of_once_with_numbers_and_the_remedy():
     assert "\n" not in text
 
 
-def test_the_line_of_the_caller_is_shown():
+def test_the_warning_shows_the_line_of_the_caller():
     data = rare_noise()
     with pytest.warns(hm.OptimismWarning) as caught:
         hm.tune(*data)
@@ -91,10 +91,10 @@ def test_the_line_of_the_caller_is_shown():
         assert "hm.tune(*data)" in file.readlines()[caught[0].lineno - 1]
 
 
-def test_flooding_alone_is_said_alone():
+def test_flooding_without_optimism():
     y = np.zeros((1000, 2), int)
     y[:600, 0] = 1
-    y[:40, 1] = 1  # too many for optimism to be worth a word
+    y[:40, 1] = 1  # too many for optimism to matter
     s = np.zeros((1000, 2))
     s[:600, 0] = s[:500, 1] = 1
     text = text_of(y, s, labels=["dry", "wet"])
@@ -103,7 +103,7 @@ def test_flooding_alone_is_said_alone():
     assert "these thresholds reach" not in text
 
 
-def test_optimism_alone_is_said_alone():
+def test_optimism_without_flooding():
     y, s = lonely()
     tuned = hm.tune(y, s)
     assert not len(flooding(y, s, tuned))
@@ -115,7 +115,7 @@ def test_optimism_alone_is_said_alone():
 
 @compiled
 @pytest.mark.parametrize("seed", range(5))
-def test_healthy_data_are_left_in_peace(seed):
+def test_healthy_data_raise_no_warning(seed):
     y, s = healthy(seed=seed)
     for average in ("macro", "micro", "samples"):
         for per_label in (True, False):
@@ -123,7 +123,7 @@ def test_healthy_data_are_left_in_peace(seed):
     assert not warned(y[:, 0], s[:, 0])
 
 
-def test_rare_labels_that_are_told_well_apart_are_left_in_peace():
+def test_rare_labels_that_are_well_separated_raise_no_warning():
     rng = np.random.default_rng(0)
     y = (rng.random((1000, 20)) < 0.01).astype(int)
     assert (y.sum(axis=0) > 2).all()
@@ -131,7 +131,7 @@ def test_rare_labels_that_are_told_well_apart_are_left_in_peace():
 
 
 @pytest.mark.parametrize("n", [1, 2, 19])
-def test_fewer_than_twenty_rows_tell_nothing(n):
+def test_fewer_than_twenty_rows_raise_no_warning(n):
     y = np.zeros((n, 3), int)
     y[0] = 1
     assert not warned(y, np.zeros((n, 3)))
@@ -139,7 +139,7 @@ def test_fewer_than_twenty_rows_tell_nothing(n):
     assert not warned(y, np.arange(3.0 * n).reshape(n, 3))
 
 
-def test_twenty_rows_tell():
+def test_twenty_rows_may_raise_a_warning():
     y, s = np.zeros((20, 3), int), np.zeros((20, 3))
     y[0] = 1
     assert "3 of 3 labels are predicted" in text_of(y, s)
@@ -147,23 +147,23 @@ def test_twenty_rows_tell():
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_remedy_does_not_warn(seed, average):
+def test_the_remedy_raises_no_warning(seed, average):
     y, s = rare_noise(seed=seed)
     assert warned(y, s)
     assert not warned(y, s, guard="auto", average=average)
 
 
-def test_the_remedy_of_one_classifier_does_not_warn_of_the_same():
+def test_the_remedy_for_one_classifier_raises_another_warning():
     y, s = rare_noise(m=1, base=0.006)
     assert warned(y[:, 0], s[:, 0])
-    assert "predict nothing at all" in nothing_said(y[:, 0], s[:, 0], guard="auto")
+    assert "predict nothing at all" in nothing_text(y[:, 0], s[:, 0], guard="auto")
 
 
 # Nothing is predicted.
 
 
-def nothing_said(*data, **options):
-    """The one message that nothing is predicted."""
+def nothing_text(*data, **options):
+    """The text of the only warning, that nothing is predicted."""
     (warning,) = warned(*data, **options)
     assert warning.category is hm.HalfmaxWarning
     text = str(warning.message)
@@ -172,59 +172,59 @@ def nothing_said(*data, **options):
 
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
-def test_never_says_when_it_drops_every_label(average):
-    text = nothing_said(*rare_noise(), guard="never", average=average)
+def test_never_warns_if_it_drops_every_label(average):
+    text = nothing_text(*rare_noise(), guard="never", average=average)
     assert "guard='never' drops labels" in text
     assert "use more rows or guard='auto'" in text
     assert "diagnose()" in text
 
 
-def test_never_says_so_of_a_small_set_of_seven_labels():
+def test_never_warns_for_a_small_set_of_seven_labels():
     rng = np.random.default_rng(3)
     y = (rng.random((48, 7)) < 0.15).astype(int)
     s = rng.random(y.shape)
     assert hm.tune(y, s).score > 0
-    nothing_said(y, s, guard="never")
-    nothing_said(y, s, guard="never", sample_weight=np.ones(48))
-    assert "guard='never'" in nothing_said(y, s, guard="never", metric="accuracy")
+    nothing_text(y, s, guard="never")
+    nothing_text(y, s, guard="never", sample_weight=np.ones(48))
+    assert "guard='never'" in nothing_text(y, s, guard="never", metric="accuracy")
 
 
 def test_never_is_silent_while_one_label_is_left():
     y, s = rare_noise()
-    good, told = healthy(m=1)
-    assert not warned(np.hstack([y, good]), np.hstack([s, told]), guard="never")
+    good_y, good_s = healthy(m=1)
+    assert not warned(np.hstack([y, good_y]), np.hstack([s, good_s]), guard="never")
 
 
 @pytest.mark.parametrize("guard", [None, "auto", "calibrated", "smooth", "never"])
 @pytest.mark.parametrize("one", [True, False])
-def test_positives_that_no_threshold_reaches_are_warned_of(guard, one):
+def test_positives_that_no_threshold_reaches_raise_a_warning(guard, one):
     y, s = rare_noise()
     s[y == 1] = -np.inf
     y, s = (y[:, 0], s[:, 0]) if one else (y, s)
-    text = nothing_said(y, s, guard=guard)
+    text = nothing_text(y, s, guard=guard)
     if guard not in ("auto", "never"):
         assert "no positive has a score above -inf" in text
 
 
-def test_metrics_for_which_nothing_is_best_are_not_warned_of():
+def test_metrics_that_are_best_without_predictions_raise_no_warning():
     y, s = rare_noise()
     for guard in (None, "auto", "smooth"):
         assert not hm.tune(y, s, metric="accuracy", guard=guard).predicted.any()
         assert not warned(y, s, metric="accuracy", guard=guard)
 
 
-def test_labels_without_positives_may_be_predicted_nowhere():
+def test_labels_without_positives_need_not_be_predicted():
     y, s = rare_noise()
     assert not warned(0 * y, s, guard="never")
 
 
-def test_floors_that_forbid_everything_are_warned_of_once():
+def test_floors_that_no_threshold_satisfies_raise_one_warning():
     y, s = rare_noise()
     (warning,) = warned(y[:, 0], s[:, 0], min_precision=1.0)
     assert "no threshold satisfies" in str(warning.message)
 
 
-def test_other_guards_are_warned_of_floods_but_not_of_optimism():
+def test_other_guards_raise_warnings_of_floods_but_not_of_optimism():
     y, s = np.zeros((400, 3), int), np.zeros((400, 3))
     y[:3] = 1
     for guard in ("fbr:0.0", "fbr"):
@@ -244,12 +244,12 @@ def test_labels_without_any_positive_or_negative_do_not_warn(empty):
         assert not warned(y[:, 0], s[:, 0], zero_division=zero_division)
 
 
-def test_scores_that_are_never_predicted_say_so():
+def test_scores_that_are_never_predicted_raise_a_warning():
     y, _ = rare_noise()
-    nothing_said(y, np.full(y.shape, -np.inf))
+    nothing_text(y, np.full(y.shape, -np.inf))
 
 
-# What it costs: the expected score.
+# The expected score in the warning.
 
 
 def expected_in(text):
@@ -258,20 +258,22 @@ def expected_in(text):
 
 @pytest.mark.parametrize("zero_division", [0.0, 0.5, np.nan])
 @pytest.mark.parametrize("positives", [2, 8, 14, 30])
-def test_it_says_what_assess_would_without_the_bootstrap(monkeypatch, positives, zero_division):
-    monkeypatch.setattr(warn, "_TOO_MUCH", 0.05)
+def test_the_warning_expects_what_assess_does_without_its_bootstrap(
+    monkeypatch, positives, zero_division
+):
     rng = np.random.default_rng(positives)
     y = (rng.random((1000, 40)) < positives / 1000).astype(int)
     y[:, :5] = rng.random((1000, 5)) < 0.1
     y[:, 5] = 0
     s = rng.normal(size=y.shape)
-    said = text_of(y, s, zero_division=zero_division)
+    with changed(warned_optimism=0.05):
+        said = text_of(y, s, zero_division=zero_division)
     assessed = hm.assess(y, s, n_resamples=50, zero_division=zero_division)
     assert expected_in(said) >= assessed.expected_score - 0.0005
     assert "labels with fewer than 40 positives are corrected for luck here; assess()" in said
 
-    def without_optimism(*what):
-        found = redraw.redraw(*what)
+    def without_optimism(*args):
+        found = redraw.redraw(*args)
         return found._replace(optimism=0 * found.optimism)
 
     monkeypatch.setattr(on_staircase, "redraw", without_optimism)
@@ -280,7 +282,7 @@ def test_it_says_what_assess_would_without_the_bootstrap(monkeypatch, positives,
 
 
 @compiled
-def test_real_labels_are_promised_at_most_that(real):
+def test_real_labels_reach_at_most_the_expected_score(real):
     _, splits = real
     said = warned(*splits["tune"])
     assessed = hm.assess(*splits["tune"], n_resamples=50)
@@ -312,18 +314,18 @@ def test_labels_without_positives_count_as_they_do_in_the_score(zero_division):
 @compiled
 def test_common_labels_dilute_the_optimism_of_rare_ones():
     y, s = lonely()
-    good, told = healthy(len(y), 200)
+    good_y, good_s = healthy(len(y), 200)
     assert warned(y, s)
-    assert not warned(np.hstack([y, good]), np.hstack([s, told]))
+    assert not warned(np.hstack([y, good_y]), np.hstack([s, good_s]))
 
 
 @compiled
-def test_an_optimism_of_a_fifth_is_where_it_begins():
+def test_an_optimism_above_a_fifth_raises_a_warning():
     y, s = lonely()
-    good, told = healthy(len(y), 400)
+    good_y, good_s = healthy(len(y), 400)
     shares = []
     for m in range(0, 400, 80):
-        both = np.hstack([y, good[:, :m]]), np.hstack([s, told[:, :m]])
+        both = np.hstack([y, good_y[:, :m]]), np.hstack([s, good_s[:, :m]])
         assessed = hm.assess(*both, n_resamples=5)
         share = assessed.optimism / assessed.score
         shares.append(share)
@@ -333,7 +335,7 @@ def test_an_optimism_of_a_fifth_is_where_it_begins():
 
 
 @compiled
-def test_many_labels_are_judged_by_a_sample_of_them():
+def test_many_labels_are_judged_by_a_sample():
     y, s = rare_noise(60, 6000, base=0.03)
     assessed = hm.assess(y, s, n_resamples=2)
     assert expected_in(text_of(y, s)) == pytest.approx(assessed.expected_score, rel=0.2)
@@ -342,7 +344,7 @@ def test_many_labels_are_judged_by_a_sample_of_them():
 # The other ways of tuning.
 
 
-def test_one_classifier_is_told_of_rows():
+def test_the_warning_for_one_classifier_counts_rows():
     y, s = np.zeros(1000, int), np.zeros(1000)
     y[:3] = 1
     s[:400] = 1
@@ -352,7 +354,7 @@ def test_one_classifier_is_told_of_rows():
     assert "labels are" not in text
 
 
-def test_one_classifier_is_told_of_optimism():
+def test_the_warning_for_one_classifier_mentions_optimism():
     y, s = lonely(m=1)
     text = text_of(y[:, 0], s[:, 0])
     assert "these thresholds reach" in text
@@ -369,7 +371,7 @@ def wet_and_dry():
 
 
 @pytest.mark.parametrize("average", ["macro", "samples"])
-def test_a_shared_threshold_is_warned_of_floods_and_told_to_take_one_for_each(average):
+def test_the_remedy_for_a_shared_threshold_that_floods_is_one_per_label(average):
     y, s = wet_and_dry()
     s[:, :4] = np.where(y[:, :4], 1.0, 0.0)
     text = text_of(y, s, average=average, per_label=False)
@@ -378,7 +380,7 @@ def test_a_shared_threshold_is_warned_of_floods_and_told_to_take_one_for_each(av
     assert "these thresholds reach" not in text
 
 
-def test_pooled_counts_are_warned_of_floods_only():
+def test_micro_averages_raise_warnings_of_floods_only():
     rng = np.random.default_rng(0)
     y = np.ones((400, 6), int)
     y[:, 5] = rng.random(400) < 0.01
@@ -390,13 +392,13 @@ def test_pooled_counts_are_warned_of_floods_only():
         assert not warned(y, s, average="micro", per_label=per_label)
 
 
-def test_rows_are_not_told_of_optimism():
+def test_samples_averages_raise_no_warning_of_optimism():
     y, s = lonely()
-    told = warned(y, s, average="samples")
-    assert all("these thresholds reach" not in str(w.message) for w in told)
+    caught = warned(y, s, average="samples")
+    assert all("these thresholds reach" not in str(w.message) for w in caught)
 
 
-def test_weights_count_rows_and_are_not_told_of_optimism():
+def test_weights_count_as_rows_and_raise_no_warning_of_optimism():
     y, s = np.zeros((100, 2), int), np.zeros((100, 2))
     y[:2] = 1
     assert "2 of 2 labels" in text_of(y, s, sample_weight=np.ones(100))
@@ -406,24 +408,26 @@ def test_weights_count_rows_and_are_not_told_of_optimism():
     assert not warned(y, s, sample_weight=np.ones(len(y)))
 
 
-def test_weights_of_one_classifier_are_numbers_of_the_message():
+def test_the_warning_for_one_classifier_counts_weights():
     y, s = np.zeros(100, int), np.zeros(100)
     y[:2] = 1
     text = text_of(y, s, sample_weight=np.full(100, 2.5))
     assert "250 of 250 rows are predicted where 5 are positive" in text
 
 
-def test_floors_are_not_kept_by_the_remedy_which_says_so():
+def test_the_warning_says_that_the_remedy_does_not_support_floors():
     y, s = rare_noise()
     text = text_of(y, s, min_recall=0.9)
-    assert "guard='auto' gives thresholds that hold on new data, though without floors" in text
+    assert (
+        "guard='auto' gives thresholds that hold on new data, but does not support floors" in text
+    )
     assert "these thresholds reach" not in text
     with pytest.raises(ValueError, match="guard"):
         hm.tune(y, s, min_recall=0.9, guard="auto")
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-def test_sparse_scores_are_warned_of_alike(form):
+def test_sparse_scores_raise_the_same_warning(form):
     y, s = rare_noise()
     assert text_of(sparse.coo_array(y).asformat(form), sparse.coo_array(s).asformat(form)) == (
         text_of(y, s)
@@ -454,7 +458,7 @@ def test_assess_and_diagnose_do_not_warn():
         hm.diagnose(y, s, n_resamples=5)
 
 
-def test_it_can_be_silenced_by_its_class():
+def test_the_warning_can_be_silenced_by_its_class():
     y, s = rare_noise()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

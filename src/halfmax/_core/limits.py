@@ -19,6 +19,18 @@ class Limits:
 
     # ---- metrics and staircase
 
+    grid_block_labels: int = 1 << 16  # sorted by one thread at a time
+    grid_long_segment: int = 1 << 8  # scores of a label; numpy sorts longer segments faster
+    tile_rows: int = 1024  # of a tile that is transposed; a float32 counts them exactly
+    tile_labels: int = 64  # a tile of float32 then fills half of a 512 KiB cache
+    few_steps: int = 128  # up to this many, comparing with each step beats a binary search
+    count_blocks: int = 8  # of rows and of labels, for threads; about this many of each
+    count_block_rows: int = 1 << 16  # at least, in a block
+    count_block_entries: int = 1 << 20  # of sparse scores, at least, in a block
+    cached_steps: int = 1 << 17  # a larger grid is reached through sorted chunks of entries
+    chunk_entries: int = 1 << 22  # of sparse scores, sorted by blocks of labels at a time
+    label_block_bits: int = 7  # entries are sorted into about two to this power blocks of labels
+
     # ---- expected and regions
 
     decide_block_cells: int = 1 << 18  # of a dense matrix, decided at once
@@ -26,6 +38,36 @@ class Limits:
     decide_fewest_columns: int = 8  # at once of a row-major matrix: read whole cache lines
 
     # ---- tuning
+
+    # One classifier (tuning.exact.one)
+    bucket_bits: int = 15  # there are at most two to this power buckets
+    bucket_block_rows: int = 1 << 20  # counted by one thread at a time, at least
+    sorted_at_once: int = 1 << 15  # rows; no more than these are sorted without buckets
+    opened_sorted: int = 1 << 12  # rows of opened buckets; more are cut into finer buckets first
+    bucket_sample: int = 1 << 12  # rows by which ways to cut buckets are compared
+    sample_tails: tuple[int, ...] = (100, 20)  # one in this many at each end may be clipped
+    few_expected: float = 4.0  # rows of the sample; a cut that opens fewer is taken at once
+    alike_rows: int = 8  # of the sample with one score, before a bucket is tested for ties
+
+    # One threshold for all labels (tuning.exact.shared)
+    shared_chunk: int = 1 << 20  # scores swept at a time
+    shared_picked: int = 1 << 23  # scores moved to their bins at a time
+    shared_edges: int = 256  # at most, where the mean is computed first
+
+    # One threshold per label, averaged over rows (tuning.exact.samples and falling)
+    window_reach: int = 32  # of a window from its middle; wide ones are filled less often
+    window_cells: int = 1 << 20  # of all windows together, so that they stay in the cache
+    insertion_sort: int = 32  # up to this many scores are sorted by insertion
+    sort_block_entries: int = 1 << 20  # grouped by label by one thread at a time, at least
+
+    # Guards and warnings; thresholds or messages depend on all of these but the first
+    calibration_block_labels: int = 256  # calibrated by one thread at a time
+    most_bands: int = 512
+    usual_band_cells: int = 1 << 19  # labels x bands
+    most_band_cells: int = 1 << 22  # labels x bands, where that allows no more than 64 bands
+    prior_labels: int = 4096  # that the prior is learned from; more would not improve it
+    warning_labels: int = 1 << 12  # with few positives, from which their mean is estimated
+    warned_optimism: float = 0.2  # share of the score; a larger one is warned of
 
     # ---- honesty
 

@@ -1,1 +1,1 @@
-"""What every threshold counts: the grid of positives, the counts at each step."""
+"""What every threshold counts: the grid of candidate thresholds and the counts at each step."""

@@ -1,6 +1,6 @@
-"""Second pass over the data: how many scores lie at or above each step of a grid.
+"""Second pass over the data: count the scores at or above each step of a grid.
 
-Parts of the data are counted apart, on all cores, and their counts added up.
+Blocks of the data are counted independently, on all cores, and their counts are added up.
 """
 
 from typing import Any
@@ -9,16 +9,13 @@ import numpy as np
 
 from halfmax._core.jit import kernel, summing_kernel
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
 from halfmax.staircase.grid import Grid, unit_weights
 
-_TILE_ROWS, _TILE_LABELS = 1024, 64  # a tile of float32 fills half of a 512 KiB cache
-_SHORT = 128  # up to so many steps, comparing with each of them beats a binary search
 _LOCKSTEP = 64  # binary searches that wait for memory together
-_BLOCKS, _BLOCK_ROWS, _BLOCK_ENTRIES = 8, 1 << 16, 1 << 20
 _MOST_IN_32_BITS = (1 << 31) - 1  # counts of a block of unweighted rows are int32
-_CACHED_STEPS, _CHUNK_ENTRIES, _LABEL_BLOCK_BITS = 1 << 17, 1 << 22, 7
 
 
 @kernel
@@ -31,10 +28,10 @@ def _drop_entries(
     lowest: Array,
     bins: Array,
 ) -> None:
-    """Add the weight of each (label, score) to the highest step that it reaches.
+    """Add the weight of each (label, score) entry to the highest step that it reaches.
 
-    Each search waits for memory at a random place. Sixty-four of them taken in step wait together,
-    which halves the time on a grid larger than the cache.
+    Each binary search waits for memory at random places. Sixty-four searches in lockstep wait
+    together, which halves the time on a grid larger than the cache.
     """
     first = np.empty(_LOCKSTEP, np.int64)
     length = np.empty(_LOCKSTEP, np.int64)
@@ -72,10 +69,10 @@ def _sort_by_block(
     kept_scores: Array,
     kept_weights: Array,
 ) -> int:
-    """Bring entries of neighbouring labels together; those below their label's steps are dropped.
+    """Group entries of neighbouring labels, and drop those below all steps of their label.
 
-    What follows then finds its part of the grid in the cache. A dropped entry is written past the
-    end: a branch would be guessed wrong too often.
+    The searches that follow then find their part of the grid in the cache. A dropped entry is
+    written past the end, because a branch would be mispredicted too often.
     """
     place = np.zeros((lowest.size >> shift) + 2, np.int64)
     for e in range(columns.size):
@@ -98,8 +95,8 @@ def _sort_by_block(
 def _add_to_few(scores: Array, grid: Array, bins: Array) -> None:
     """Count the scores at or above each of a few steps.
 
-    The counter is a float32, exact for the 1,024 rows of a tile, because it fills vector registers
-    four times better than an integer of 64 bits.
+    The counter is a float32, which is exact for the 1,024 rows of a tile, because vector registers
+    then work four times as fast as with a 64-bit integer.
     """
     above = np.int64(0)
     for k in range(grid.size):
@@ -113,7 +110,7 @@ def _add_to_few(scores: Array, grid: Array, bins: Array) -> None:
 
 @kernel
 def _add_to_many(scores: Array, weights: Array, grid: Array, bins: Array, first: Array) -> None:
-    """Binary search for all scores of a tile in step, which is six times faster than one by one."""
+    """Search for all scores of a tile in lockstep, which is six times faster than one by one."""
     first[:] = 0
     length = grid.size
     while length > 1:
@@ -130,17 +127,24 @@ def _add_to_many(scores: Array, weights: Array, grid: Array, bins: Array, first:
 
 @kernel
 def _add_block(
-    block: Array, weights: Array, offsets: Array, grid: Array, bins: Array, few: int
+    block: Array,
+    weights: Array,
+    offsets: Array,
+    grid: Array,
+    bins: Array,
+    few: int,
+    tile_rows: int,
+    tile_labels: int,
 ) -> None:
-    """Add a dense block of rows x labels by tiles, each turned so that its labels lie flat."""
+    """Add a dense block of rows x labels, tile by tile; each tile is transposed first."""
     n_rows, n_labels = block.shape
-    tile = np.empty((_TILE_LABELS, _TILE_ROWS), block.dtype)
-    scratch = np.empty(_TILE_ROWS, np.int32)
-    for top in range(0, n_rows, _TILE_ROWS):
-        rows = min(_TILE_ROWS, n_rows - top)
-        for left in range(0, n_labels, _TILE_LABELS):
-            labels = min(_TILE_LABELS, n_labels - left)
-            # Sixteen rows at a time keep the cache lines that are read and written in reach.
+    tile = np.empty((tile_labels, tile_rows), block.dtype)
+    scratch = np.empty(tile_rows, np.int32)
+    for top in range(0, n_rows, tile_rows):
+        rows = min(tile_rows, n_rows - top)
+        for left in range(0, n_labels, tile_labels):
+            labels = min(tile_labels, n_labels - left)
+            # Sixteen rows at a time keep both the cache lines read and those written in cache.
             for strip in range(0, rows, 16):
                 for j in range(labels):
                     for r in range(strip, min(strip + 16, rows)):
@@ -163,7 +167,7 @@ def _accumulate(offsets: Array, bins: Array) -> None:
 
 
 def count_scores(grid: Grid, data: LabelledScores) -> Array:
-    """How many scores, or what weight of them, lie at or above each step."""
+    """Count the scores, or sum their weights, at or above each step."""
     blocks_of = _dense_blocks if isinstance(data.scores, np.ndarray) else _sparse_blocks
     count, blocks = blocks_of(data, grid)
     bins = np.zeros(len(grid.scores), np.int64 if data.weights is None else np.float64)
@@ -173,14 +177,14 @@ def count_scores(grid: Grid, data: LabelledScores) -> Array:
 
 
 def count_entries(grid: Grid, columns: Array, scores: Array, weights: Array) -> Array:
-    """The same for a list of (label, score) pairs with weights."""
+    """Sum the weights of (label, score) entries at or above each step."""
     bins = np.zeros(len(grid.scores), np.float64 if weights.dtype.kind == "f" else np.int64)
     _add_cached(columns, scores, weights, grid, grid.lowest(), bins)
     return accumulate(grid, bins)
 
 
 def accumulate(grid: Grid, bins: Array) -> Array:
-    """Turn what falls on each step and not on a higher one into what lies at or above it."""
+    """Turn counts of single steps into counts at or above each step, in place."""
     _accumulate(grid.offsets, bins)
     return bins
 
@@ -188,20 +192,30 @@ def accumulate(grid: Grid, bins: Array) -> Array:
 def _dense_blocks(data: LabelledScores, grid: Grid) -> Any:
     scores = data.scores.reshape(data.n_rows, -1)
     weights = unit_weights(data.n_rows) if data.weights is None else data.weights
-    few = _SHORT if data.weights is None else 0
+    few = limits.few_steps if data.weights is None else 0
+    tile_rows, tile_labels = limits.tile_rows, limits.tile_labels
 
     def count(part: tuple[slice, slice]) -> tuple[slice, Array]:
         rows, labels = part
         offsets = grid.offsets[labels.start : labels.stop + 1]
         steps = slice(offsets[0], offsets[-1])
         bins = np.zeros(steps.stop - steps.start, weights.dtype)
-        block = scores[rows, labels]
-        _add_block(block, weights[rows], offsets - steps.start, grid.scores[steps], bins, few)
+        _add_block(
+            scores[rows, labels],
+            weights[rows],
+            offsets - steps.start,
+            grid.scores[steps],
+            bins,
+            few,
+            tile_rows,
+            tile_labels,
+        )
         return steps, bins
 
-    sides = spans(data.n_rows, max(_BLOCK_ROWS, data.n_rows // _BLOCKS))
-    tops = spans(data.n_labels, max(_TILE_LABELS, data.n_labels // _BLOCKS))
-    return count, [(rows, labels) for labels in tops for rows in sides]
+    size = limits.count_blocks
+    row_blocks = spans(data.n_rows, max(limits.count_block_rows, data.n_rows // size))
+    label_blocks = spans(data.n_labels, max(tile_labels, data.n_labels // size))
+    return count, [(rows, labels) for labels in label_blocks for rows in row_blocks]
 
 
 def _sparse_blocks(data: LabelledScores, grid: Grid) -> Any:
@@ -213,17 +227,17 @@ def _sparse_blocks(data: LabelledScores, grid: Grid) -> Any:
         add_entries(scores.indices[entries], scores.data[entries], weights, grid, lowest, bins)
         return slice(None), bins
 
-    # Each block has counts of its own to add up, worth it if its entries are several times as many.
+    # Each block has its own counts to add up, which pays if its entries are several times as many.
     blocks = min(max(scores.nnz // (4 * max(len(grid.scores), 1)), 4), 64)
     size = min(scores.nnz // blocks + 1, _MOST_IN_32_BITS)
-    return count, spans(scores.nnz, max(_BLOCK_ENTRIES, size))
+    return count, spans(scores.nnz, max(limits.count_block_entries, size))
 
 
 def add_entries(
     columns: Array, scores: Array, weights: Array, grid: Grid, lowest: Array, bins: Array
 ) -> None:
-    """Add the weight of each (label, score) to the highest step that it reaches."""
-    add = _add_cached if len(grid.scores) <= _CACHED_STEPS else _add_beyond_cache
+    """Add the weight of each (label, score) entry to the highest step that it reaches."""
+    add = _add_cached if len(grid.scores) <= limits.cached_steps else _add_beyond_cache
     add(columns, scores, weights, grid, lowest, bins)
 
 
@@ -237,17 +251,34 @@ def _add_beyond_cache(
     columns: Array, scores: Array, weights: Array, grid: Grid, lowest: Array, bins: Array
 ) -> None:
     """Sort chunks of entries by blocks of labels first, which pays where the grid is large."""
-    size = min(_CHUNK_ENTRIES, len(columns)) + 1
-    near: list[Array] = [np.empty(size, part.dtype) for part in (columns, scores, weights)]
-    shift = max(0, grid.n_labels.bit_length() - _LABEL_BLOCK_BITS)
-    for part in spans(len(columns), _CHUNK_ENTRIES):
-        entries = columns[part], scores[part], weights[part]
-        found = slice(_sort_by_block(*entries, lowest, shift, *near))
-        _add_cached(near[0][found], near[1][found], near[2][found], grid, lowest, bins)
+    size = min(limits.chunk_entries, len(columns)) + 1
+    near_columns = np.empty(size, columns.dtype)
+    near_scores = np.empty(size, scores.dtype)
+    near_weights = np.empty(size, weights.dtype)
+    shift = max(0, grid.n_labels.bit_length() - limits.label_block_bits)
+    for part in spans(len(columns), limits.chunk_entries):
+        n_kept = _sort_by_block(
+            columns[part],
+            scores[part],
+            weights[part],
+            lowest,
+            shift,
+            near_columns,
+            near_scores,
+            near_weights,
+        )
+        _add_cached(
+            near_columns[:n_kept],
+            near_scores[:n_kept],
+            near_weights[:n_kept],
+            grid,
+            lowest,
+            bins,
+        )
 
 
 def _entry_weights(data: LabelledScores, entries: slice) -> Array:
-    """The weight of the row of each stored score."""
+    """Return the row weight of each stored score."""
     if data.weights is None:
         return unit_weights(entries.stop - entries.start)
     row = np.searchsorted(data.scores.indptr, np.arange(entries.start, entries.stop), "right") - 1

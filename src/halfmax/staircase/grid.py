@@ -1,4 +1,4 @@
-"""First pass over the data: the scores of the positives, the only thresholds worth trying."""
+"""First pass over the data: the grid of the positives' scores, the only useful thresholds."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -9,11 +9,9 @@ import numpy.typing as npt
 from halfmax._core import labelled
 from halfmax._core.jit import kernel
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
-
-_BLOCK_LABELS = 1 << 16
-_LONG_SEGMENT = 1 << 8
 
 
 @kernel
@@ -27,7 +25,7 @@ def _group(columns: Array, scores: Array, offsets: Array, grouped: Array) -> Non
 
 @kernel
 def _sort_short_segments(offsets: Array, scores: Array, longest: int) -> None:
-    """Sort within labels; numpy's own sort, which has vector instructions, takes the long ones."""
+    """Sort the short segments; numpy's vectorised sort is faster for the long ones."""
     for j in range(offsets.size - 1):
         if offsets[j + 1] - offsets[j] <= longest:
             scores[offsets[j] : offsets[j + 1]].sort()
@@ -37,7 +35,7 @@ def _sort_short_segments(offsets: Array, scores: Array, longest: int) -> None:
 def _keep_distinct(
     offsets: Array, ascending: Array, descending: Array, copies: Array, kept: Array
 ) -> int:
-    """Write each label's distinct scores from high to low, and how often each came."""
+    """Write each label's distinct scores from high to low, and how often each occurs."""
     written = 0
     for j in range(offsets.size - 1):
         kept[j] = written
@@ -59,7 +57,10 @@ def _look_up(
     indices: Array,
     found: Array,
 ) -> None:
-    """For each positive of the truth its place among the stored scores, or -1; rows are sorted."""
+    """Find the place of each positive among the stored scores, or -1.
+
+    Both matrices have sorted rows.
+    """
     for i in range(truth_indptr.size - 1):
         e, end = indptr[i], indptr[i + 1]
         for t in range(truth_indptr[i], truth_indptr[i + 1]):
@@ -70,10 +71,27 @@ def _look_up(
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The distinct scores of the positives of each label, from high to low.
+    """The distinct scores of each label's positives, from high to low.
 
-    ``scores[offsets[j]:offsets[j + 1]]`` are those of label ``j``. Grids of parts of the data unite
-    with ``|``.
+    A grid holds the candidate thresholds (the steps) of a `Staircase`. ``grid_1 | grid_2`` is the
+    grid of two parts of the data together.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (m + 1,)
+        ``scores[offsets[j]:offsets[j + 1]]`` are the steps of label ``j``.
+    scores : ndarray
+        The steps of all labels, label after label.
+
+    See Also
+    --------
+    Staircase : What each of these thresholds counts.
+
+    Examples
+    --------
+    >>> grid = Grid.of([1, 0, 1], [0.9, 0.8, 0.4]) | Grid.of([0, 1], [0.3, 0.5])
+    >>> grid.scores
+    array([0.9, 0.5, 0.4])
     """
 
     offsets: npt.NDArray[np.int64]
@@ -81,14 +99,42 @@ class Grid:
 
     @classmethod
     def of(cls, y_true: Any, y_score: Any) -> Self:
-        """First pass: collect the positives' scores."""
+        """Collect the scores of the positives.
+
+        Parameters
+        ----------
+        y_true : array-like, 1-D or rows x labels
+            Truth, as `tune` takes it.
+        y_score : array-like of the same shape
+            Scores, as `tune` takes them.
+
+        Returns
+        -------
+        Grid
+            The distinct scores of each label's positives.
+        """
         data = labelled.read_labelled(y_true, y_score)
         columns, scores, _ = positive_entries(data)
         return cls.from_entries(columns, scores, data.n_labels)
 
     @classmethod
     def from_entries(cls, columns: Array, scores: Array, n_labels: int) -> Self:
-        """The grid of (label, score) pairs; -inf can never be reached and is left out."""
+        """Build the grid of a list of (label, score) pairs.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            The label of each pair, from 0 to ``n_labels - 1``.
+        scores : ndarray
+            The score of each pair. A score of -inf is never predicted and is left out.
+        n_labels : int
+            The number of labels.
+
+        Returns
+        -------
+        Grid
+            The distinct scores of each label.
+        """
         found = distinct_scores(columns, scores, n_labels)[0]
         return cls(found.offsets, found.scores)
 
@@ -118,7 +164,13 @@ class Grid:
         return np.repeat(np.arange(self.n_labels), np.diff(self.offsets))
 
     def lowest(self) -> Array:
-        """The lowest step of each label; +inf, which no score reaches, where there is none."""
+        """Return the lowest step of each label.
+
+        Returns
+        -------
+        ndarray
+            For a label without steps +inf, which no score reaches.
+        """
         ends = self.offsets[1:]
         lowest = np.full(self.n_labels, np.inf, self.scores.dtype)
         some = ends > self.offsets[:-1]
@@ -126,27 +178,38 @@ class Grid:
         return lowest
 
     def equals(self, other: "Grid") -> bool:
-        """True if both have the same steps."""
+        """Return whether both grids have the same steps.
+
+        Parameters
+        ----------
+        other : Grid
+            The grid to compare with.
+
+        Returns
+        -------
+        bool
+            True if offsets and scores are equal.
+        """
         return np.array_equal(self.offsets, other.offsets) and np.array_equal(
             self.scores, other.scores
         )
 
 
 def distinct_scores(columns: Array, scores: Array, n_labels: int) -> tuple[Grid, Array]:
-    """The grid of (label, score) pairs and how many pairs fall on each of its steps."""
+    """Return the grid of (label, score) pairs and the number of pairs on each of its steps."""
     if not np.isfinite(scores).all():
         columns, scores = columns[scores > -np.inf], scores[scores > -np.inf]
     offsets = np.zeros(n_labels + 1, np.int64)
     np.cumsum(np.bincount(columns, minlength=n_labels), out=offsets[1:])
-    grouped = np.empty_like(scores)
+    grouped, longest = np.empty_like(scores), limits.grid_long_segment
     _group(columns, scores, offsets, grouped)
 
     def sort(labels: slice) -> None:
-        _sort_short_segments(offsets[labels.start : labels.stop + 1], grouped, _LONG_SEGMENT)
+        _sort_short_segments(offsets[labels.start : labels.stop + 1], grouped, longest)
 
-    for _ in map_blocks(sort, spans(n_labels, _BLOCK_LABELS)):
+    for _ in map_blocks(sort, spans(n_labels, limits.grid_block_labels)):
         pass
-    for j in np.flatnonzero(np.diff(offsets) > _LONG_SEGMENT):
+    for j in np.flatnonzero(np.diff(offsets) > longest):
         grouped[offsets[j] : offsets[j + 1]].sort()
     distinct, copies = np.empty_like(grouped), np.empty(len(grouped), np.int64)
     kept = np.empty_like(offsets)
@@ -157,7 +220,7 @@ def distinct_scores(columns: Array, scores: Array, n_labels: int) -> tuple[Grid,
 
 
 def positive_entries(data: LabelledScores) -> tuple[Array, Array, Array]:
-    """Label, score and weight of every positive; one without a score scores -inf."""
+    """Return label, score and weight of every positive; a missing score is -inf."""
     if data.is_binary:
         rows = np.flatnonzero(data.truth)
         return np.zeros(len(rows), np.int64), data.scores[rows], row_weights(data, rows)
@@ -173,7 +236,7 @@ def positive_entries(data: LabelledScores) -> tuple[Array, Array, Array]:
 
 
 def locate_positives(data: LabelledScores) -> Array:
-    """Where the score of each positive is stored in the sparse score matrix; -1 if it is not."""
+    """Find where a sparse matrix stores the score of each positive; -1 if it is not stored."""
     truth, scores = data.truth, data.scores
     place = np.empty(truth.nnz, np.int64)
     _look_up(truth.indptr, truth.indices, scores.indptr, scores.indices, place)
@@ -181,7 +244,7 @@ def locate_positives(data: LabelledScores) -> Array:
 
 
 def equivalent(thresholds: Array, dtype: npt.DTypeLike) -> Array:
-    """The lowest numbers of this type that are not below the thresholds: they predict the same."""
+    """Round thresholds up to a float type: scores of that type are predicted as before."""
     with np.errstate(over="ignore"):
         rounded = np.asarray(thresholds).astype(dtype)
     below = rounded < thresholds
@@ -191,10 +254,10 @@ def equivalent(thresholds: Array, dtype: npt.DTypeLike) -> Array:
 
 
 def row_weights(data: LabelledScores, rows: Array) -> Array:
-    """The weight of each of these rows."""
+    """Return the weights of some rows."""
     return unit_weights(len(rows)) if data.weights is None else data.weights[rows]
 
 
 def unit_weights(size: int) -> Array:
-    """The weights of rows without weights: a one, held once."""
+    """Return weights of 1 that share the memory of a single number."""
     return np.broadcast_to(np.int32(1), size)

@@ -1,20 +1,21 @@
-"""What tuned thresholds do to a positive that they have not seen, on the staircase alone.
+"""Leave-one-out estimates of the score on new data, from the staircase alone.
 
-Leave one positive out, tune on the rest, and look whether the threshold still catches it. That
-needs no second pass: without a positive of step i, the steps above i keep their counts and the
-others lose one hit and one prediction, so the best of either part, from running maxima, is the new
-choice. All positives of all labels take as long as one reading of the staircase.
+Leave one positive out, tune on the rest, and see whether the threshold still catches it. That
+needs no second pass over the data: without a positive of step i, the steps above i keep their
+counts and the others lose one hit and one prediction. So the new choice is the best of the two
+parts, each from a running maximum. All positives of all labels together take as long as reading
+the staircase once.
 
-Left out at random, a positive of a label with a + 1 of them is a new positive of a label tuned with
-a. So the sum over all labels is right for tuning on all of the data, though each label is judged by
-a tuning with one positive less; a label with a single one gets nothing, and labels with two speak
-for it.
+A positive left out at random of a label with a + 1 positives is a new positive of a label tuned
+with a. So the sum over all labels is right for tuning on all of the data, although each label is
+judged by a tuning with one positive fewer. A label with a single positive contributes nothing, and
+labels with two positives stand in for it.
 
-A hit adds to F1 of its label ``2 / (positives + predicted)``, counts of the new data that it comes
-with. These are drawn again, and are small where labels are rare: their expectation is taken. How
-many other positives come follows the gamma law of label frequencies that explains best how many
-the labels have here; the chance that such a one is hit, where `tp` of `a` were with this one, is
-``tp / (a + 1)``; new false positives follow the old ones.
+A hit adds ``2 / (positives + predicted)`` to the F1 of its label, where the counts are those of the
+new data. These counts are random, and small for rare labels, so their expectation is taken. The
+number of other positives follows the gamma distribution of label frequencies that best explains
+the numbers of positives in these data. If `tp` of `a` positives are hit, this one included, another
+positive is hit with probability ``tp / (a + 1)``. New false positives follow the old ones.
 """
 
 from typing import NamedTuple
@@ -29,26 +30,27 @@ from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import NOBODY, Staircase, Worth, without_nan
 
 MANY = 20  # positives from which on the bootstrap errs less than leaving one out
-FEW, PLENTY = 10.0, 40.0  # between these both are mixed: a sharp border would select the lucky
+FEW, PLENTY = 10.0, 40.0  # between them both are mixed: a sharp border would favour lucky labels
 _SHAPES = np.geomspace(1e-3, 1e6, 400)  # of the gamma law, from very uneven labels to equal ones
-_COARSE = 20  # of these shapes are looked at first
+_COARSE = 20  # every 20th shape is tried first
 _CASES_AT_ONCE = 1 << 14
 _PAIRS_AT_ONCE = 1 << 20
-_LEAST = 1e-6  # rows; what is worth less adds nothing
+_LEAST = 1e-6  # rows; a positive that weighs less adds nothing
 _NOTHING_LEFT = 1e-9  # rows
-_ROUNDING = 1e-9  # of what weighted counts are worth
+_ROUNDING = 1e-9  # relative, of values of weighted counts
 
 
 @kernel
 def _choose_without(
-    offsets: Array, above: Array, below: Array, nobody: Array, best_above: Array, chosen: Array
+    offsets: Array, above: Array, below: Array, none_value: Array, best_above: Array, chosen: Array
 ) -> None:
-    """The step chosen when an item of each step is left out.
+    """Find the step chosen when an item of each step is left out.
 
-    `above` is the worth of steps above the item, which does not count there, `below` of the others.
+    `above` holds the value of each step if it is above the item left out and so does not count it,
+    `below` its value otherwise.
     """
     for j in range(offsets.size - 1):
-        best, step = nobody[j], NOBODY
+        best, step = none_value[j], NOBODY
         for k in range(offsets[j], offsets[j + 1]):
             best_above[k], chosen[k] = best, step
             if above[k] > best:
@@ -62,10 +64,11 @@ def _choose_without(
 
 
 class Uneven(NamedTuple):
-    """Rows that are not all worth the same, as they are left out and as new ones come.
+    """Rows of different sizes (weights), both those left out and new ones.
 
-    Each positive has the step on which it stands and the number of rows that it is worth. `stairs`
-    count every row once; `sizes` of positives and of negatives say what new ones may be worth.
+    `step` and `size` are the step of each positive and the number of rows that it counts for.
+    `stairs` counts every row once. `sizes` are the sizes that new positives and new negatives may
+    have.
     """
 
     step: Array
@@ -73,14 +76,14 @@ class Uneven(NamedTuple):
     stairs: Staircase
     sizes: tuple[Array, Array]
 
-    def of_labels(self, asked: Array) -> "Uneven":
-        """With the positives of some labels."""
-        kept = asked[self.stairs.grid.columns[self.step]]
+    def of_labels(self, selected: Array) -> "Uneven":
+        """Keep the positives of some labels."""
+        kept = selected[self.stairs.grid.columns[self.step]]
         return self._replace(step=self.step[kept], size=self.size[kept])
 
 
 class LeftOut(NamedTuple):
-    """Of each label: the expected score, and the sum of squares of what single positives add."""
+    """For each label: the expected score, and the sum of squares of single positives' shares."""
 
     expected: Array
     squares: Array
@@ -93,31 +96,31 @@ def of_each_label(
     every: Array | None = None,
     uneven: Uneven | None = None,
 ) -> LeftOut:
-    """The expected score of each label on new data of this size, tuned for itself.
+    """Return the expected score of each label on new data of this size, each label tuned alone.
 
-    With `fewer_than`, of labels with fewer positives only, which saves time; of others NaN. `every`
-    holds the positives of all labels, where the staircases are of some of them; `uneven` what rows
-    are worth, if that is not one each.
+    With `fewer_than`, labels with at least that many positives get NaN, which saves time. `every`
+    holds the positives of all labels, if `stairs` has only some of the labels. `uneven` describes
+    rows with weights.
     """
-    asked = stairs.positives < fewer_than
+    selected = stairs.positives < fewer_than
     if uneven is None:
         chosen = chosen_without_positive(stairs, objective)
         copies = stairs.rises(stairs.true_positives)
         left = _Left(np.arange(len(chosen)), chosen, copies, np.ones(len(chosen)))
     else:
-        uneven = uneven.of_labels(asked)
+        uneven = uneven.of_labels(selected)
         chosen = chosen_without_each(stairs, objective, uneven)
         left = _Left(uneven.step, chosen, np.ones(len(chosen)), uneven.size)
     if objective.metric.is_share_of_hits:
-        hit = np.flatnonzero(left.is_hit & asked[stairs.grid.columns[left.step]])
+        hit = np.flatnonzero(left.is_hit & selected[stairs.grid.columns[left.step]])
         found = _by_hits(stairs, objective, left.where(hit), every, uneven)
     else:
         found = _as_they_are(stairs, objective, left)
-    return LeftOut(*(np.where(asked, part, np.nan) for part in found))
+    return LeftOut(*(np.where(selected, part, np.nan) for part in found))
 
 
 class _Left(NamedTuple):
-    """Positives left out: their steps, what is chosen without one, how many, and their sizes."""
+    """Positives left out: their steps, the step chosen without one, how many, and their sizes."""
 
     step: Array
     chosen: Array
@@ -135,31 +138,32 @@ class _Left(NamedTuple):
 def _by_hits(
     stairs: Staircase, objective: Objective, hit: _Left, every: Array | None, uneven: Uneven | None
 ) -> LeftOut:
-    """Each hit adds what it is expected to be worth."""
+    """Add up the expected contributions of the hits of each label."""
     metric, label = objective.metric, stairs.grid.columns[hit.step]
     assert isinstance(metric, LinearFractional)
     if uneven is None:
         law = _law_of_frequencies(stairs.positives if every is None else every)
-        worth = _worth_of_hits(stairs, metric, law, hit.chosen)
+        value = _value_of_hits(stairs, metric, law, hit.chosen)
     else:
         law = _law_of_frequencies(uneven.stairs.positives)
-        more = hit.size, uneven.sizes
-        worth = _expected_of_hits(uneven.stairs, metric, law, label, hit.chosen, *more)
-    add = np.bincount(label, hit.copies * worth, stairs.n_labels)
-    squares = np.bincount(label, hit.copies * worth**2, stairs.n_labels)
+        value = _expected_of_hits(
+            uneven.stairs, metric, law, label, hit.chosen, hit.size, uneven.sizes
+        )
+    add = np.bincount(label, hit.copies * value, stairs.n_labels)
+    squares = np.bincount(label, hit.copies * value**2, stairs.n_labels)
     nothing = objective(0, 0, stairs.positives, stairs.total)
     return LeftOut(np.where(stairs.positives > 0, add, nothing), squares)
 
 
 def part_of_bootstrap(positives: Array) -> Array:
-    """How much of a label's estimate should be the bootstrap's: none if few, all if plenty."""
+    """Return the bootstrap's share in a label's estimate: 0 if positives are few, 1 if plenty."""
     return np.clip((np.asarray(positives) - FEW) / (PLENTY - FEW), 0.0, 1.0)
 
 
 def mixed(positives: Array, judged: Array, left_out: Array, one_classifier: bool) -> Array:
-    """What the bootstrap expects of labels with plenty of positives, leaving one out of the others.
+    """Mix the bootstrap's estimates (plenty of positives) with leave-one-out (few positives).
 
-    A positive left out of a label with a + 1 speaks for a label with a: it takes that one's share.
+    A positive left out of a label with a + 1 stands for a label with a, so it gets that share.
     """
     part = part_of_bootstrap(positives)
     one_less = part if one_classifier else part_of_bootstrap(positives - 1)
@@ -170,10 +174,10 @@ def mixed(positives: Array, judged: Array, left_out: Array, one_classifier: bool
 def with_empty_labels(
     objective: Objective, positives: Array, predicted: Array, expected: Array
 ) -> Array:
-    """Labels without positives in new data: 0/0 if nobody is predicted there, else 0.
+    """Account for labels without positives in new data: 0/0 if they predict no rows, else 0.
 
-    Which labels that will be is as uncertain as which they are here. If 0/0 is left out of the
-    mean, each label's score counts for as many labels as are expected to stay in.
+    Which labels these will be is as uncertain as which they are in these data. If 0/0 is left out
+    of the mean, scores are scaled to the number of labels expected to stay in it.
     """
     if not objective.metric.is_share_of_hits:
         return expected
@@ -191,88 +195,91 @@ def with_empty_labels(
 
 
 def chance_of_none(positives: Array) -> Array:
-    """How likely each label has no positive in new data of this size."""
+    """Return the probability that each label has no positive in new data of this size."""
     shape, rate = _law_of_frequencies(positives)
     none: Array = ((rate + 1.0) / (rate + 2.0)) ** (shape + positives)
     return none
 
 
-def chosen_without_positive(stairs: Staircase, worth_of: Worth) -> Array:
-    """For each step, what is chosen when one of its positives is left out."""
-    return _chosen(stairs, worth_of, 1)
+def chosen_without_positive(stairs: Staircase, value_of: Worth) -> Array:
+    """For each step, find the step chosen when one of its positives is left out."""
+    return _chosen(stairs, value_of, 1)
 
 
-def chosen_without_negative(stairs: Staircase, worth_of: Worth) -> Array:
-    """The same for a negative at or above the step and below the step before."""
-    return _chosen(stairs, worth_of, 0)
+def chosen_without_negative(stairs: Staircase, value_of: Worth) -> Array:
+    """For each step, find the step chosen without a negative between it and the step above."""
+    return _chosen(stairs, value_of, 0)
 
 
-def chosen_without_each(stairs: Staircase, worth_of: Worth, uneven: Uneven) -> Array:
-    """For each positive, what is chosen without it: all steps of its label are tried."""
+def chosen_without_each(stairs: Staircase, value_of: Worth, uneven: Uneven) -> Array:
+    """For each positive, find the step chosen without it by trying all steps of its label."""
     chosen = np.full(len(uneven.step), NOBODY)
     length = np.diff(stairs.grid.offsets)[stairs.grid.columns[uneven.step]]
     group = np.cumsum(length) // _PAIRS_AT_ONCE
     for some in np.split(np.arange(len(chosen)), np.flatnonzero(np.diff(group)) + 1):
         if len(some):
-            part = uneven.step[some], uneven.size[some], length[some]
-            chosen[some] = _chosen_without(stairs, worth_of, *part)
+            chosen[some] = _chosen_without(
+                stairs, value_of, uneven.step[some], uneven.size[some], length[some]
+            )
     return chosen
 
 
 def _chosen_without(
-    stairs: Staircase, worth_of: Worth, left_out: Array, size: Array, length: Array
+    stairs: Staircase, value_of: Worth, left_out: Array, size: Array, length: Array
 ) -> Array:
-    """The same for some of them, whose labels have so many steps."""
+    """Find the step chosen without each of some positives, whose labels have `length` steps."""
     label = stairs.grid.columns[left_out]
     first = np.append(0, np.cumsum(length))
     pair = np.repeat(np.arange(len(label)), length)
     step = np.arange(first[-1]) + (stairs.grid.offsets[label] - first[:-1])[pair]
-    counts = np.maximum(stairs.positives[label] - size, 0.0), stairs.total[label] - size
+    positives = np.maximum(stairs.positives[label] - size, 0.0)
+    total = stairs.total[label] - size
     lost = np.where(step >= left_out[pair], size[pair], 0.0)
-    at_step = (np.maximum(part[step] - lost, 0.0) for part in _steps(stairs))
-    worth = without_nan(worth_of(*at_step, *(part[pair] for part in counts)))
-    nobody = without_nan(worth_of(0, 0, *counts), counts[0] <= _NOTHING_LEFT)
-    best = np.maximum.reduceat(worth, first[:-1])
-    # A step that lost its only positive counts what the step above does, but for rounding.
+    tp = np.maximum(stairs.true_positives[step] - lost, 0.0)
+    predicted = np.maximum(stairs.predicted[step] - lost, 0.0)
+    value = without_nan(value_of(tp, predicted, positives[pair], total[pair]))
+    none_value = without_nan(value_of(0, 0, positives, total), positives <= _NOTHING_LEFT)
+    best = np.maximum.reduceat(value, first[:-1])
+    # A step that lost its only positive has the counts of the step above, except for rounding.
     best = best - _ROUNDING * np.where(np.isfinite(best), np.abs(best), 0.0)
-    found = np.flatnonzero(worth >= best[pair])
+    found = np.flatnonzero(value >= best[pair])
     owner, highest = np.unique(pair[found], return_index=True)
     chosen = np.full(len(label), NOBODY)
     chosen[owner] = step[found[highest]]
-    return np.where(best > nobody, chosen, NOBODY)
+    return np.where(best > none_value, chosen, NOBODY)
 
 
-def _steps(stairs: Staircase) -> tuple[Array, Array]:
-    return stairs.true_positives, stairs.predicted
-
-
-def _chosen(stairs: Staircase, worth_of: Worth, positive: int) -> Array:
+def _chosen(stairs: Staircase, value_of: Worth, positive: int) -> Array:
     column = stairs.grid.columns
     tp, predicted = stairs.true_positives, stairs.predicted
     positives, total = stairs.positives - positive, stairs.total - 1
-    counts = positives[column], total[column]
+    step_positives, step_total = positives[column], total[column]
+    fewer_tp, fewer = np.maximum(tp - positive, 0), np.maximum(predicted - 1, 0)
     chosen = np.empty(len(tp), np.int64)
     _choose_without(
         stairs.grid.offsets,
-        without_nan(worth_of(tp, predicted, *counts)),
-        without_nan(worth_of(np.maximum(tp - positive, 0), np.maximum(predicted - 1, 0), *counts)),
-        without_nan(worth_of(0, 0, np.maximum(positives, 0), total), positives <= 0),
+        without_nan(value_of(tp, predicted, step_positives, step_total)),
+        without_nan(value_of(fewer_tp, fewer, step_positives, step_total)),
+        without_nan(value_of(0, 0, np.maximum(positives, 0), total), positives <= 0),
         np.empty(len(tp)),
         chosen,
     )
     return chosen
 
 
-def _worth_of_hits(
+def _value_of_hits(
     stairs: Staircase, metric: LinearFractional, law: tuple[float, float], chosen: Array
 ) -> Array:
-    """What hits of these steps are expected to add; most positives of a label share one step."""
-    asked = np.zeros(len(stairs.predicted), np.bool_)
-    asked[chosen] = True
-    step = np.flatnonzero(asked)
-    worth = np.zeros(len(asked))
-    worth[step] = _expected_of_hits(stairs, metric, law, stairs.grid.columns[step], step)
-    return worth[chosen]
+    """Return the expected contribution of a hit at each chosen step.
+
+    Most positives of a label share one chosen step, so each step is computed once.
+    """
+    needed = np.zeros(len(stairs.predicted), np.bool_)
+    needed[chosen] = True
+    step = np.flatnonzero(needed)
+    value = np.zeros(len(needed))
+    value[step] = _expected_of_hits(stairs, metric, law, stairs.grid.columns[step], step)
+    return value[chosen]
 
 
 def _expected_of_hits(
@@ -284,9 +291,9 @@ def _expected_of_hits(
     size: Array | float = 1.0,
     sizes: tuple[Array, Array] = (np.ones(1), np.ones(1)),
 ) -> Array:
-    """What each hit is expected to add to its label's metric on new data.
+    """Return what each hit is expected to add to its label's metric on new data.
 
-    A hit is worth `size` rows; the other positives and negatives are each worth any of `sizes`.
+    A hit counts for `size` rows; other positives and negatives have any of `sizes`, equally likely.
     """
     shape, rate = law
     (gain, *_), (per_hit, per_false, per_missed, _) = metric.parts
@@ -302,7 +309,7 @@ def _expected_of_hits(
         np.exp(-np.outer(times * per_one, of)).mean(axis=1)
         for per_one, of in ((per_hit, sizes[0]), (per_missed, sizes[0]), (per_false, sizes[1]))
     )
-    worth = np.empty(len(label))
+    value = np.empty(len(label))
     for start in range(0, len(label), _CASES_AT_ONCE):
         part = slice(start, start + _CASES_AT_ONCE)
         chance = (tp[part] / (positives[part] + 1))[:, None]
@@ -310,13 +317,13 @@ def _expected_of_hits(
         among = (shape + positives[part])[:, None] * np.log1p(other / (rate + 1.0))
         among += false[part][:, None] * np.log(2.0 - z_false)
         among += times * (per_hit * own[part])[:, None]
-        worth[part] = np.exp(-among) @ weights
-    return gain * own * worth
+        value[part] = np.exp(-among) @ weights
+    return gain * own * value
 
 
 def _law_of_frequencies(positives: Array) -> tuple[float, float]:
-    """Shape and rate of the gamma law whose Poisson counts look most like these."""
-    from scipy.special import gammaln  # takes long to import, and most tunings need none of this
+    """Fit shape and rate of a gamma law whose Poisson counts explain these best."""
+    from scipy.special import gammaln  # slow to import, and most calls of `tune` do not need it
 
     count, labels = np.unique(positives, return_counts=True)
     mean = max(float(positives.mean()), 1e-9)
@@ -334,18 +341,18 @@ def _law_of_frequencies(positives: Array) -> tuple[float, float]:
 
 
 def _as_they_are(stairs: Staircase, objective: Objective, left: _Left) -> LeftOut:
-    """The same for any metric, with the counts as they are here.
+    """Estimate any metric with the counts of these data.
 
-    A left-out positive adds what its label's metric would be without hits at its threshold, and,
-    if it is hit, all that the hits add.
+    A positive left out adds the value of its label's metric without hits at its threshold and, if
+    it is hit, its share of all that the hits add.
     """
     label, chosen, rows = stairs.grid.columns[left.step], left.chosen, left.copies * left.size
-    somebody = chosen != NOBODY
-    tp = np.where(somebody, stairs.true_positives[chosen], 0)
-    predicted = np.where(somebody, stairs.predicted[chosen], 0)
-    counts = stairs.positives[label], stairs.total[label]
-    without = objective(0, predicted, *counts)
-    more = (objective(tp, predicted, *counts) - without) / np.where(tp > 0, tp, 1)
+    predicts = chosen != NOBODY
+    tp = np.where(predicts, stairs.true_positives[chosen], 0)
+    predicted = np.where(predicts, stairs.predicted[chosen], 0)
+    positives, total = stairs.positives[label], stairs.total[label]
+    without = objective(0, predicted, positives, total)
+    more = (objective(tp, predicted, positives, total) - without) / np.where(tp > 0, tp, 1)
     add = np.where(left.is_hit, more, 0.0)
     seen = np.bincount(label, rows, stairs.n_labels)
     judged = np.bincount(label, rows * without, stairs.n_labels) / np.where(seen > 0, seen, 1)

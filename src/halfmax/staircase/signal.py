@@ -1,4 +1,4 @@
-"""What can be wrong with a label: flooding, no signal, too few positives."""
+"""Tests of whether a label's scores carry any signal, from its staircase alone."""
 
 import numpy as np
 
@@ -12,13 +12,14 @@ _FEW = 10  # positives; with fewer a sum of ranks is not yet normal
 
 
 def uninformative(stairs: Staircase) -> Array:
-    """True where a label is not shown to do better than predicting everyone.
+    """Flag the labels that are not shown to do better than predicting all rows.
 
-    Counts are numbers of rows, as `staircase_in_rows` has them. Either test below may show it, so
-    their chances are doubled. The number of labels is allowed for: among those called informative,
-    5 % at most are expected not to be (Benjamini, Hochberg).
+    Counts must be numbers of rows, as `staircase_in_rows` returns them. A label is informative if
+    either of the two tests below shows it, so their p-values are doubled. The number of labels is
+    accounted for: at most 5 % of the labels called informative are expected not to be (Benjamini
+    and Hochberg).
     """
-    from scipy.stats import false_discovery_control  # takes long to import, and few need it
+    from scipy.stats import false_discovery_control  # slow to import, and rarely needed
 
     chance = np.minimum(2.0 * np.minimum(chance_of_score(stairs), chance_of_ranks(stairs)), 1.0)
     tested = stairs.positives > 0
@@ -29,18 +30,19 @@ def uninformative(stairs: Staircase) -> Array:
 
 
 def staircase_in_rows(data: LabelledScores) -> Staircase:
-    """The staircase with weights that add up to as many rows as they are worth (Kish)."""
+    """Build the staircase with weights scaled to add up to the effective sample size (Kish)."""
     if data.weights is not None:
         data = data._replace(weights=data.weights * data.rows_per_weight)
     return Staircase.of_checked(data)
 
 
 def chance_of_score(stairs: Staircase) -> Floats:
-    """How likely scores without any signal would reach the label's best F1: an upper bound.
+    """Bound the probability that scores without signal reach each label's best F1 (a p-value).
 
-    An F1 of f by the k-th positive means that it stands among the first ``2 k / f - a`` of the n
-    rows. Without signal the number of positives among the first c is hypergeometric, and Hoeffding
-    bounds its tail by ``exp(-c KL(k / c, a / n))``; the bounds of all k add up.
+    An F1 of f at the k-th of a positives means that this positive is among the first
+    ``2 k / f - a`` of the n rows. Without signal the number of positives among the first c rows is
+    hypergeometric, and Hoeffding bounds its tail by ``exp(-c KL(k / c, a / n))``. The bounds of all
+    k are summed.
     """
     from scipy.special import xlogy
 
@@ -52,7 +54,7 @@ def chance_of_score(stairs: Staircase) -> Floats:
     np.maximum.at(best, label, f1)
     with np.errstate(divide="ignore", invalid="ignore"):
         rank = 2.0 * hits / best[label] - positives
-        too_soon = rank < hits * (1.0 - _ROUNDING)  # even without a miss F1 is not yet so high
+        too_soon = rank < hits * (1.0 - _ROUNDING)  # even without a miss F1 is lower up to here
         rank = np.clip(rank, hits, total)
         found, usual = hits / rank, positives / total
         surprise = xlogy(found, found / usual) + xlogy(1.0 - found, (1.0 - found) / (1.0 - usual))
@@ -63,7 +65,7 @@ def chance_of_score(stairs: Staircase) -> Floats:
 
 
 def chance_of_ranks(stairs: Staircase) -> Floats:
-    """How likely positives without signal would rank so high (Mann and Whitney); 1 for few of them.
+    """Return the p-value of Mann and Whitney's rank test; 1 for a label with few positives.
 
     Negatives tied with a positive count as above it, which errs on the side of no signal.
     """
@@ -75,7 +77,7 @@ def chance_of_ranks(stairs: Staircase) -> Floats:
     negatives = stairs.total - positives
     ranked = np.bincount(label, new, minlength=stairs.n_labels)
     beaten = np.bincount(label, new * above, minlength=stairs.n_labels)
-    lost = beaten + (positives - ranked) * negatives  # no threshold reaches the rest
+    lost = beaten + (positives - ranked) * negatives  # unreachable positives rank last
     pairs = positives * negatives
     with np.errstate(divide="ignore", invalid="ignore"):
         z = (pairs / 2.0 - lost) / np.sqrt(pairs * (stairs.total + 1.0) / 12.0)

@@ -1,12 +1,12 @@
-"""Random choices that belong to what rows and labels hold, not to where they stand.
+"""An order of rows and labels that depends on their content, not on their position.
 
-Folds, replicates and samples are drawn at random. Drawn by place, they would change when the same
-data come in another order. So rows and labels are ordered by what they hold first, and random
-numbers are dealt in that order. A label is known by its staircase. A row is known by the steps on
-which its positives stand. Rows without positives, and those that look alike so far, are told apart
-by the steps that all their scores reach, so the order stays the same if scores are measured on
-another scale; only then by the scores themselves. Steps and scores are hashed, and sums of hashes
-do not depend on the order of what is summed. Rows that are still alike hold the same.
+Folds, replicates and samples are drawn at random. Drawn by position, they would change if the same
+data came in another order. So rows and labels are first sorted by their content, and random numbers
+are assigned in that order. A label is identified by its staircase, a row by the steps of its
+positives. Rows without positives, and rows that are equal so far, are distinguished by the steps
+that all their scores reach, so that the order stays the same if scores are put on another scale;
+only then by the scores themselves. Steps and scores are hashed, and sums of hashes do not depend
+on the order of summation. Rows that are still equal have the same content.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ from halfmax.staircase.staircase import Staircase
 Keys = npt.NDArray[np.uint64]
 
 _BLOCK_CELLS = 1 << 16  # stay in the cache
-_DIGITS = 6  # of counts that may be sums of weights, rounded in the order of the rows
+_DIGITS = 6  # of sums of weights, whose rounding depends on the order of the rows
 _ODD, _FIRST, _SECOND = (  # the constants of splitmix64
     np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
@@ -33,7 +33,7 @@ _30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 @kernel
 def _mixed(number: Any) -> Any:
-    """The finaliser of splitmix64: each bit of a number changes half of the bits."""
+    """Hash a number with the finaliser of splitmix64: each input bit flips half of the bits."""
     number = number + _ODD
     number = (number ^ (number >> _30)) * _FIRST
     number = (number ^ (number >> _27)) * _SECOND
@@ -52,10 +52,11 @@ def _add_to_rows(
     steps: Keys,
     values: Keys,
 ) -> None:
-    """Sum the hashes of each row's pairs of column and step, and of column and score.
+    """Sum the hashes of each row's (column, step) pairs, and of its (column, score) pairs.
 
-    Rows begin at `first`; without a `column` for each entry they are dense. The step is how many of
-    the label's thresholds are above the score; -inf is never predicted, so it counts as no score.
+    Rows begin at `first`; an empty `column` means that they are dense. The step of a score is the
+    number of the label's thresholds above it. A score of -inf is never predicted and counts as
+    missing.
     """
     for i in range(first.size - 1):
         for e in range(first[i], first[i + 1]):
@@ -73,7 +74,7 @@ def _add_to_rows(
 
 
 def ranks_of_rows(data: LabelledScores) -> npt.NDArray[np.int64]:
-    """The place of each row in an order that depends on what rows hold alone."""
+    """Return the rank of each row in an order that depends on the content of rows alone."""
     if data.is_binary:
         order = np.lexsort((_relative_weights(data), data.truth, data.scores))
     else:
@@ -91,14 +92,14 @@ def ranks_of_rows(data: LabelledScores) -> npt.NDArray[np.int64]:
 
 
 def keys_of_counts(counts: Array) -> Keys:
-    """A key for each line of a table of counts."""
+    """Return a key for each row of a table of counts."""
     odd = _mix(np.arange(1, counts.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
     keys: Keys = (_mix(_bits(np.round(counts, _DIGITS))) * odd).sum(axis=1, dtype=np.uint64)
     return keys
 
 
 def keys_of_labels(stairs: Staircase) -> Keys:
-    """A key for the staircase of each label."""
+    """Return a key for the staircase of each label."""
     offsets = stairs.grid.offsets
     place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
     steps = np.stack([place, stairs.true_positives, stairs.predicted], axis=1)
@@ -107,9 +108,9 @@ def keys_of_labels(stairs: Staircase) -> Keys:
 
 
 def _keys_of_positives(data: LabelledScores, columns: Keys) -> Keys:
-    """From the labels of a row's positives, and the steps on which these stand; 0 for no positive.
+    """Hash the labels and steps of each row's positives; 0 for a row without positives.
 
-    Scores of positives that are never predicted stand on a step of their own, below all others.
+    Positives that are never predicted (-inf) share a step of their own, below all others.
     """
     column, scores, _ = positive_entries(data)
     order = np.lexsort((-scores, column))
@@ -126,15 +127,15 @@ def _keys_of_positives(data: LabelledScores, columns: Keys) -> Keys:
 def _keys_of_scores(
     data: LabelledScores, grid: Grid, columns: Keys, rows: Array
 ) -> tuple[Keys, Keys]:
-    """From weights and steps, and from the scores, of some of the rows."""
+    """Hash weights and steps, and separately the scores, of some of the rows."""
     scores = grid.scores.astype(np.float64)
 
     def of_block(some: slice) -> tuple[Keys, Keys]:
-        entries = _entries(data.scores[rows[some]])
-        sums = np.zeros((2, len(entries[-1]) - 1), np.uint64)
-        with np.errstate(over="ignore"):  # without the compiler too
-            _add_to_rows(*entries, columns, grid.offsets, scores, *sums)
-        return sums[0], sums[1]
+        stored, bits, column, first = _entries(data.scores[rows[some]])
+        steps, values = np.zeros((2, len(first) - 1), np.uint64)
+        with np.errstate(over="ignore"):  # where kernels are not compiled
+            _add_to_rows(stored, bits, column, first, columns, grid.offsets, scores, steps, values)
+        return steps, values
 
     blocks = spans(len(rows), max(1, _BLOCK_CELLS // data.n_labels))
     nothing = (np.zeros(0, np.uint64), np.zeros(0, np.uint64))
@@ -143,7 +144,7 @@ def _keys_of_scores(
 
 
 def _relative_weights(data: LabelledScores) -> Array:
-    """Weights without their scale, which must not matter; 1 for all rows where there are none."""
+    """Return weights relative to the largest, so that their scale does not matter, or ones."""
     if data.weights is None:
         return np.ones(data.n_rows)
     weights: Array = np.round(data.weights / data.weights.max(), _DIGITS)
@@ -151,7 +152,7 @@ def _relative_weights(data: LabelledScores) -> Array:
 
 
 def _entries(scores: Any) -> tuple[Array, Keys, Array, Array]:
-    """Scores row after row, their bits, their columns if sparse, and where each row begins."""
+    """Return scores row by row, their bits, their columns if sparse, and where rows begin."""
     if isinstance(scores, np.ndarray):
         n_rows, n_labels = scores.shape
         stored = np.ascontiguousarray(scores, np.float64).ravel()
@@ -162,19 +163,19 @@ def _entries(scores: Any) -> tuple[Array, Keys, Array, Array]:
 
 
 def _within(numbers: Keys, first: Array) -> Keys:
-    """Sums of stretches that begin here, each of which ends where the next begins."""
+    """Sum the numbers of consecutive segments; each begins at `first` and ends at the next."""
     upto = np.append(np.uint64(0), np.cumsum(numbers, dtype=np.uint64))
     sums: Keys = upto[first[1:]] - upto[first[:-1]]
     return sums
 
 
 def _bits(numbers: Array) -> Keys:
-    """Of floats by their value: 0.0 is -0.0, and float32 is the same in float64."""
+    """Return the bits of floats by value: 0.0 equals -0.0, and float32 equals float64."""
     return (np.asarray(numbers, np.float64) + 0.0).view(np.uint64)
 
 
 def _mix(numbers: Keys) -> Keys:
-    """The hash of whole arrays."""
+    """Hash all numbers of an array, as `_mixed` hashes one."""
     mixed = numbers + _ODD
     mixed = (mixed ^ (mixed >> _30)) * _FIRST
     mixed = (mixed ^ (mixed >> _27)) * _SECOND

@@ -1,14 +1,14 @@
-"""The staircase: what every threshold would count, for each label, as small as its positives.
+"""The staircase: what every useful threshold of each label would count.
 
-A threshold that lies between two positives' scores catches no more of them than the higher one and
+A threshold between two positives' scores catches no more positives than the higher of the two and
 at least as many negatives. So for every metric that rises with tp and falls with fp, a label with
-``a`` positives has at most ``a`` thresholds worth trying, however many rows there are. The
-staircase of a label is the list of these, from high to low, with the number of true positives and
-of predictions at each. Averages, bootstraps, diagnoses and plots read it and never the raw scores.
+``a`` positives has at most ``a`` useful thresholds, however many rows there are. The staircase of a
+label lists these from high to low, with the number of true positives and of predictions at each.
+Averages, bootstraps, diagnoses and plots read it and never the raw scores.
 
 It is built in two additive passes. The first collects the positives' scores into a `Grid`; the
-second drops every score into its place on that grid. Counts of parts of the data over one grid add
-up with ``+``, wherever the parts are::
+second counts every score on that grid. Counts of parts of the data on one grid are added with
+``+``, wherever the parts are::
 
     grid = Grid.of(y_1, s_1) | Grid.of(y_2, s_2)
     whole = Staircase.of(y_1, s_1, grid=grid) + Staircase.of(y_2, s_2, grid=grid)
@@ -27,19 +27,41 @@ from halfmax._core.types import Array, Floats
 from halfmax.staircase.counting import accumulate, count_entries, count_scores
 from halfmax.staircase.grid import Grid, distinct_scores, positive_entries
 
-Worth = Callable[[Any, Any, Any, Any], Array]  # of tp, predicted, positives and total
-NOBODY = -1
+Worth = Callable[[Any, Any, Any, Any], Array]  # tp, predicted, positives, total -> value
+NOBODY = -1  # in place of a step: predict no rows
 
 
 @dataclass(frozen=True, eq=False)
 class Staircase:
-    """For each label, its thresholds from high to low and the counts that each would give.
+    """For each label, its useful thresholds from high to low and the counts at each.
 
-    Step ``k`` means the threshold ``grid.scores[k]``: ``predicted[k]`` rows (or their weight) score
-    at or above it, and ``true_positives[k]`` of these are positive. Steps
-    ``grid.offsets[j]:grid.offsets[j + 1]`` belong to label ``j``, which has ``positives[j]``
-    positives among ``total[j]`` rows. Counts are int64, or float64 where rows have weights.
+    Step ``k`` is the threshold ``grid.scores[k]``. Steps ``grid.offsets[j]:grid.offsets[j + 1]``
+    belong to label ``j``. Counts are int64, or float64 sums of weights if rows have weights.
+    Staircases of parts of the data on the same grid are added with ``+``; ``stairs[label]`` is the
+    staircase of one label.
 
+    Attributes
+    ----------
+    grid : Grid
+        The steps of all labels.
+    true_positives : ndarray, one for each step
+        Positives that score at or above the step.
+    predicted : ndarray, one for each step
+        Rows that score at or above the step.
+    positives : ndarray, shape (m,)
+        Positives of each label.
+    total : ndarray, shape (m,)
+        Rows of each label.
+    labels : tuple or None
+        Names of the labels, if they are known.
+
+    See Also
+    --------
+    Grid : The candidate thresholds.
+    tune : The best of them.
+
+    Examples
+    --------
     >>> stairs = Staircase.of([1, 0, 1, 0], [0.9, 0.8, 0.4, 0.1])
     >>> stairs.thresholds, stairs.true_positives, stairs.predicted
     (array([0.9, 0.4]), array([1, 2]), array([1, 3]))
@@ -61,12 +83,44 @@ class Staircase:
         labels: Iterable[Hashable] | None = None,
         grid: Grid | None = None,
     ) -> "Staircase":
-        """Build it from labelled scores; with ``grid``, count a part of the data on that grid."""
+        """Build the staircase of labelled scores.
+
+        Parameters
+        ----------
+        y_true : array-like, 1-D or rows x labels
+            Truth, as `tune` takes it.
+        y_score : array-like of the same shape
+            Scores, as `tune` takes them.
+        sample_weight : 1-D array-like, optional
+            One weight for each row.
+        labels : sequence, optional
+            Names of the labels.
+        grid : Grid, optional
+            Count on the steps of this grid instead of those of the data; used to add up parts.
+
+        Returns
+        -------
+        Staircase
+            With the counts at each step.
+        """
         return cls.of_checked(labelled.read_labelled(y_true, y_score, sample_weight, labels), grid)
 
     @classmethod
     def of_checked(cls, data: LabelledScores, grid: Grid | None = None) -> "Staircase":
-        """The same for data that has passed the gate."""
+        """Build the staircase of data that have passed the gate.
+
+        Parameters
+        ----------
+        data : LabelledScores
+            Checked data.
+        grid : Grid, optional
+            Count on the steps of this grid instead of those of the data.
+
+        Returns
+        -------
+        Staircase
+            With the counts at each step.
+        """
         if grid is not None:
             data, grid = _of_one_dtype(data, grid)
         columns, scores, weights = positive_entries(data)
@@ -96,7 +150,7 @@ class Staircase:
         return self.n_labels
 
     def __getitem__(self, label: Hashable) -> "Staircase":
-        """The staircase of one label, by its name, or by its place where labels have no names."""
+        """Return the staircase of one label, by name, or by position if labels have no names."""
         names: Any = range(self.n_labels) if self.labels is None else self.labels
         try:
             j = names.index(label)
@@ -105,7 +159,18 @@ class Staircase:
         return self.of_labels(np.array([j]))
 
     def of_labels(self, labels: Array) -> "Staircase":
-        """The staircases of some of the labels, by their places."""
+        """Return the staircases of some of the labels.
+
+        Parameters
+        ----------
+        labels : ndarray of int
+            Positions of the labels.
+
+        Returns
+        -------
+        Staircase
+            With these labels, in this order.
+        """
         starts, length = self.grid.offsets[labels], np.diff(self.grid.offsets)[labels]
         offsets = np.append(0, np.cumsum(length))
         steps = np.repeat(starts - offsets[:-1], length) + np.arange(offsets[-1])
@@ -119,7 +184,18 @@ class Staircase:
         )
 
     def rises(self, counts: Array) -> Array:
-        """What each step adds to counts that start anew with each label."""
+        """Return what each step adds to cumulative counts that restart with each label.
+
+        Parameters
+        ----------
+        counts : ndarray, one for each step
+            Such as `predicted` or `true_positives`.
+
+        Returns
+        -------
+        ndarray
+            The difference to the step above; the first step of a label keeps its count.
+        """
         added: Array = np.diff(counts, prepend=0)
         starts = self.grid.offsets[:-1][np.diff(self.grid.offsets) > 0]
         added[starts] = counts[starts]
@@ -152,7 +228,7 @@ class Staircase:
 
 
 def _of_one_dtype(data: LabelledScores, grid: Grid) -> tuple[LabelledScores, Grid]:
-    """Scores and grid in the same type of float, without rounding either."""
+    """Return scores and grid in a common float type, without rounding either."""
     if grid.n_labels != data.n_labels:
         raise ValueError(
             f"grid must have the {data.n_labels} labels of y_score; got {grid.n_labels}"
@@ -165,9 +241,9 @@ def _of_one_dtype(data: LabelledScores, grid: Grid) -> tuple[LabelledScores, Gri
     return data, replace(grid, scores=cast)
 
 
-def without_nan(worth: Array, nothing_there: Array | bool = False) -> Array:
-    """0/0 that counts for nothing is below everything, but best where there is no positive."""
-    unknown = np.isnan(worth)
+def without_nan(value: Array, no_positives: Array | bool = False) -> Array:
+    """Replace NaN (0/0 left out of averages): +inf for labels without positives, else -inf."""
+    unknown = np.isnan(value)
     if unknown.any():
-        worth = np.where(unknown, np.where(nothing_there, np.inf, -np.inf), worth)
-    return worth
+        value = np.where(unknown, np.where(no_positives, np.inf, -np.inf), value)
+    return value

@@ -1,1 +1,1 @@
-"""With labels: the thresholds that maximise a metric, their file and their guards."""
+"""Tuning with labels: the thresholds that maximise a metric, their file and their guards."""

@@ -1,4 +1,4 @@
-"""The file format of thresholds: JSON that people can read, one label a line, checked on load."""
+"""The file format of thresholds: readable JSON, one label per line, checked on load."""
 
 import json
 from typing import Any
@@ -17,12 +17,12 @@ COLUMNS = ("threshold", "score", "precision", "recall", "support", "predicted")
 
 
 def encode(head: dict[str, Any], labels: Labels | None, columns: tuple[Array, ...]) -> str:
-    """The text of a file: what was maximised, then a line for each label."""
+    """Return the text of a file: what was maximised, then one line per label."""
     odd = [name for name in labels or () if type(name) not in (str, int)]
     if odd:
         raise TypeError(
             f"labels must be strings or integers to be saved; got {spell_out(odd[:3])}: "
-            "tune with labels=[...] that are"
+            "tune with labels=[...] of these types"
         )
     top = {"format": FORMAT, "version": VERSION, **{k: _encode(v) for k, v in head.items()}}
     names = labels or (None,) * len(columns[0])
@@ -36,13 +36,13 @@ def _dump(row: dict[str, Any]) -> str:
     text = json.dumps(row, ensure_ascii=False, allow_nan=False)
     try:
         text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair is no text, but it may be a name
+    except UnicodeEncodeError:  # half of a surrogate pair is not text, but may be in a name
         return json.dumps(row, allow_nan=False)
     return text
 
 
 def decode(raw: bytes) -> dict[str, Any]:
-    """The fields of a file's thresholds; a ValueError says what is wrong with it."""
+    """Return the fields of the thresholds in a file; a ValueError says what is wrong with it."""
     if not raw.strip():
         raise ValueError("it is empty")
     content = json.loads(
@@ -86,7 +86,7 @@ def _decode_head(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _guard(name: Any) -> str | None:
-    """The guard, which files did not always tell."""
+    """Return the guard; older files do not have one."""
     guard = check_guard(name)
     return None if guard is None else str(guard)
 
@@ -115,7 +115,7 @@ def _decode_labels(rows: list[Any]) -> dict[str, Any]:
     }
 
 
-# JSON has no infinities and no NaN: they are written as these words, where they have a meaning.
+# JSON has no infinities and no NaN: where they make sense, they are written as these words.
 _WORDS: dict[str, tuple[str, ...]] = {"threshold": ("inf",), "support": (), "predicted": ()}
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -161,7 +161,7 @@ def _names(names: tuple[str | int | None, ...]) -> Labels | None:
     if all(name is None for name in names):
         return None
     if None in names:
-        raise ValueError('"label" must be given for every label or for none')
+        raise ValueError('"label" must be present for every label or for none')
     return check_labels(names, len(names))
 
 

@@ -1,4 +1,4 @@
-"""What was tuned, how, and what was found: kept for pictures and reports, never saved."""
+"""`Tuning`: what was tuned, how, and the result; kept for pictures and reports, never saved."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from halfmax.tuning.exact.choose import Choice
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """The question, the data that it was asked of, and the thresholds chosen."""
+    """The goal, the data that were tuned, and the thresholds chosen."""
 
     goal: Goal
     choice: Choice
     data: LabelledScores | None  # None if they are not kept in memory
     read: Callable[[ProgressLike], LabelledScores] | None = None  # reads such data again
-    files: tuple[str, ...] = ()  # that the data came from, as far as they are known
+    files: tuple[str, ...] = ()  # that the data came from, if known
 
     def load(self, progress: ProgressLike = None) -> LabelledScores:
-        """The data, read again if they are not in memory."""
+        """Return the data; read them again if they are not in memory."""
         if self.data is not None:
             return self.data
         assert self.read is not None
@@ -30,6 +30,6 @@ class Tuning:
 
     @cached_property
     def stairs(self) -> Staircase:
-        """The staircase of each label, built when first asked for and then kept."""
+        """The staircase of each label, built on first use and then kept."""
         stairs = self.choice.stairs
         return Staircase.of_checked(self.load()) if stairs is None else stairs

@@ -1,4 +1,4 @@
-"""The result of tuning: thresholds, what they reach, and how to use and keep them."""
+"""`Thresholds`, the result of tuning: how to read, use, save and report thresholds."""
 
 import os
 from dataclasses import dataclass, field, replace
@@ -24,29 +24,57 @@ from halfmax.tuning.found import Tuning
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Thresholds(Result):
-    """A decision threshold for each label: a row is predicted iff its score is at or above it.
+    """A decision threshold for each label.
+
+    A row is predicted if and only if its score is at or above the threshold. `tune` returns
+    thresholds; `Thresholds.load` reads them from a file.
 
     Attributes
     ----------
-    thresholds : ndarray (m,)
-        One for each label; ``+inf`` predicts nobody.
+    thresholds : ndarray, shape (m,)
+        One for each label; ``+inf`` predicts no rows.
+    threshold : float
+        The only threshold, of one classifier or shared by all labels.
     score : float
         The averaged metric that they reach on the data they were tuned on.
-    metric, average : str
-        What was maximised; ``average`` is ``"binary"`` for one classifier.
+    metric : str
+        Name of the metric that was maximised.
+    average : str
+        How it was averaged over labels; ``"binary"`` for one classifier.
     labels : tuple or None
-        Names of the labels, where they are known.
+        Names of the labels, if they are known.
     shared : bool
-        True if all labels have one threshold, which is then `threshold`.
-    label_scores, precision, recall, support, predicted : ndarray (m,)
-        The columns of `table`.
+        True if all labels have the same threshold, by choice.
+    zero_division : float
+        Value of 0/0.
+    label_scores : ndarray, shape (m,)
+        The metric of each label.
+    precision : ndarray, shape (m,)
+        The precision of each label.
+    recall : ndarray, shape (m,)
+        The recall of each label.
+    support : ndarray, shape (m,)
+        Positives of each label.
+    predicted : ndarray, shape (m,)
+        Rows predicted for each label.
     guard : str or None
-        The guard that chose them.
+        The guard that chose the thresholds.
+
+    See Also
+    --------
+    tune : Find the thresholds that maximise a metric.
 
     Notes
     -----
-    For pictures and `report`, the answer of `tune` holds on to the data that it was given. `save`
-    and pickling leave them out.
+    For pictures and `report`, the result of `tune` keeps a reference to its data. `save` and
+    pickling leave the data out.
+
+    Examples
+    --------
+    >>> import halfmax as hm
+    >>> t = hm.tune([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> t.predict([0.3, 0.35, 0.9])
+    array([0, 1, 1], dtype=int8)
     """
 
     thresholds: Floats
@@ -69,10 +97,23 @@ class Thresholds(Result):
     def of(
         cls, tuning: Tuning, labels: Labels | None, native: Any, reached: float | None = None
     ) -> Self:
-        """The answer that users get, from what was found.
+        """Build the result that users get from what was tuned.
 
-        `native` is a frame whose library the tables should use. Counts tell every average but that
-        over rows, which is given as `reached`.
+        Parameters
+        ----------
+        tuning : Tuning
+            The goal, the data and the choice.
+        labels : tuple or None
+            Names of the labels.
+        native : frame or None
+            A data frame whose library `table` should use.
+        reached : float, optional
+            The score, for ``average="samples"``; counts of labels determine every other average.
+
+        Returns
+        -------
+        Thresholds
+            With the scores that the thresholds reach on these data.
         """
         goal, counts = tuning.goal, tuning.choice.counts
         plain = goal.objective.without_floors
@@ -100,7 +141,7 @@ class Thresholds(Result):
 
     @property
     def threshold(self) -> float:
-        """The one threshold, of a single classifier or shared by all labels."""
+        """The only threshold, of one classifier or shared by all labels."""
         if not self.shared and len(self.thresholds) > 1:
             raise AttributeError(
                 f"each of the {len(self.thresholds)} labels has a threshold of its own: "
@@ -109,17 +150,35 @@ class Thresholds(Result):
         return float(self.thresholds[0])
 
     def table(self) -> Any:
-        """Per label: label, threshold, score, precision, recall, support, predicted.
+        """Return a table with one row per label.
 
-        A frame of the library that the data came in, or a `Table` of plain columns.
+        Returns
+        -------
+        data frame or Table
+            With the columns label, threshold, score, precision, recall, support and predicted. A
+            frame of the library that the data came in, or else a `Table` of plain columns.
         """
         return super().table()
 
     def predict(self, y_score: Any) -> Any:
-        """0/1 predictions (int8) for scores, in the container they come in.
+        """Predict 0 or 1 for scores.
 
-        An array gives an array, a sparse matrix a CSR matrix, a frame or series one of its own
-        library. Columns of a frame are matched with the labels by name where both are known.
+        Parameters
+        ----------
+        y_score : array-like, 1-D or rows x labels
+            Scores like those that were tuned. Columns of a data frame are matched with the labels
+            by name if both have names.
+
+        Returns
+        -------
+        array, sparse matrix or frame of int8
+            In the container of the scores: an array for an array, a CSR matrix for a sparse matrix,
+            and a frame or series of the same library for a frame or series.
+
+        Raises
+        ------
+        ValueError
+            If the scores do not fit the labels.
         """
         scores = open_scores(y_score, "y_score")
         limits = self._limits_for(scores)
@@ -127,9 +186,20 @@ class Thresholds(Result):
         return like_input(predictions, scores, y_score)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file, readable by people, that `load` gives back bit for bit.
+        """Write the thresholds to a readable JSON file, without loss.
 
-        The file is written whole or not at all, and never over the data that `tune_table` read.
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file. It is written whole or not at all, and never over the data that `tune_table`
+            read.
+
+        Raises
+        ------
+        TypeError
+            If a label is neither a string nor an integer.
+        ValueError
+            If the path is that of the data.
         """
         self._refuse_own_data(path)
         head = {
@@ -144,7 +214,23 @@ class Thresholds(Result):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote; everything in the file is checked."""
+        """Read thresholds that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file; everything in it is checked.
+
+        Returns
+        -------
+        Thresholds
+            Equal to those saved, bit for bit.
+
+        Raises
+        ------
+        ValueError
+            If the file is not a file of thresholds. The message says what is wrong with it.
+        """
         raw = Path(path).read_bytes()
         try:
             return cls(**file.decode(raw))
@@ -172,39 +258,54 @@ class Thresholds(Result):
         overwrite: bool = True,
         progress: ProgressLike = None,
     ) -> Path:
-        """Write a report: one HTML file to explore, that works offline and can be mailed.
+        """Write a report: one interactive HTML file that works offline and can be mailed.
 
-        It tells what the thresholds reach and what new data will show, which labels misbehave and
-        what to do, and lets its reader try other thresholds for every label.
+        It shows what the thresholds reach and what to expect on new data, which labels misbehave
+        and what to do, and lets the reader try other thresholds for every label. It needs
+        ``pip install 'halfmax[report]'``.
 
         Parameters
         ----------
-        path
+        path : str or os.PathLike
             The file to write, whole or not at all.
-        y_true, y_score, sample_weight, labels
-            The data to report on, as `tune` takes them: the same or new ones. Left out, those that
-            the thresholds were tuned on, unless they come from a file.
+        y_true : array-like, optional
+            Truth to report on, as `tune` takes it: the same data or new ones. By default the data
+            that the thresholds were tuned on; required for thresholds loaded from a file.
+        y_score : array-like, optional
+            Scores to report on, as `tune` takes them.
+        sample_weight : 1-D array-like, optional
+            Weights of these rows.
+        labels : sequence, optional
+            Names of the labels of these data.
         metric : str or Metric, optional
-            Needed for thresholds from a file that maximise a `Metric` of your own.
+            Required for thresholds loaded from a file that maximise a `Metric` of your own.
         assessment : Assessment, False or None
-            What `assess` said of the same thresholds. None makes one, which takes longest where
-            there is a guard; False does without.
+            The result of `assess` for the same thresholds. None computes it, which takes longest
+            with a guard; False leaves it out.
         diagnosis : Diagnosis, False or None
-            The same of `diagnose`.
+            The result of `diagnose` for the same thresholds. None computes it; False leaves it out.
         decision : Decision, optional
-            What `decide` said of a batch, to have a section of its own.
+            A result of `decide` for a batch, which gets a section of its own.
         title : str, optional
-            Of the page.
+            Title of the page.
         n_resamples, seed : int
             As `assess` takes them.
-        overwrite : bool
-            Whether a file that is there may be replaced.
-        progress : bool or function
-            True for lines on stderr, or a function of (done, all).
+        overwrite : bool, default True
+            Whether an existing file may be replaced.
+        progress : bool or callable, optional
+            True for progress lines on stderr, or a callback ``progress(done, total)``.
 
         Returns
         -------
-        The path. It needs what ``pip install 'halfmax[report]'`` installs.
+        pathlib.Path
+            The path of the report.
+
+        Raises
+        ------
+        ValueError
+            If the data are missing or do not fit the thresholds.
+        FileExistsError
+            If the file exists and `overwrite` is False.
         """
         self._refuse_own_data(path)
         request = ReportRequest(
@@ -231,7 +332,7 @@ class Thresholds(Result):
         return replace(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: all but the data that they were tuned on."""
+        """Pickle everything except the data that were tuned."""
         return {**self.__dict__, "_tuning": None}
 
     def _refuse_own_data(self, path: str | os.PathLike[str]) -> None:
@@ -260,11 +361,12 @@ class Thresholds(Result):
         )
 
     def _limits_for(self, scores: Matrix) -> Floats:
-        """The thresholds in the order of the columns of these scores."""
+        """Return the thresholds in the order of the columns of these scores."""
         shape, n_labels = scores.values.shape, len(self.thresholds)
         if len(shape) == 1 and self.average != "binary":
             raise ArgumentError(
-                f"{in_python('y_score')} must be rows x {n_labels} labels, as the data tuned on; "
+                f"{in_python('y_score')} must be rows x {n_labels} labels, like the data that were "
+                "tuned; "
                 "got 1 dimension"
             )
         if len(shape) == 2 and scores.labels is not None and self.labels is not None:
@@ -272,8 +374,8 @@ class Thresholds(Result):
             return self.thresholds[order]
         if self.average == "binary" and len(shape) == 2 and shape[1] == 2:
             raise ArgumentError(
-                f"{in_python('y_score')} must be one score for each row; of a two-column "
-                f"predict_proba pass the positive class, {in_python('y_score')}[:, 1]"
+                f"{in_python('y_score')} must be one score for each row; from a two-column "
+                f"predict_proba, pass the positive class, {in_python('y_score')}[:, 1]"
             )
         if len(shape) == 2 and shape[1] != n_labels:
             raise ArgumentError(
@@ -285,7 +387,7 @@ class Thresholds(Result):
 
 @dataclass(frozen=True, eq=False)
 class ReportRequest:
-    """What `Thresholds.report` is asked for; its docstring says what each part means."""
+    """The arguments of `Thresholds.report`, which documents them."""
 
     thresholds: Thresholds
     path: str | os.PathLike[str]

@@ -1,4 +1,4 @@
-"""Labelled scores in, thresholds out."""
+"""`tune`: from labelled scores to the thresholds that maximise a metric."""
 
 from collections.abc import Hashable, Iterable
 from typing import Any
@@ -29,55 +29,57 @@ def tune(
     min_precision: float | None = None,
     min_recall: float | None = None,
 ) -> Thresholds:
-    """The thresholds with the highest metric on labelled scores, exact over all thresholds.
+    """Find the thresholds with the highest metric on labelled scores.
 
-    Predicting nobody (``+inf``) is among the choices; equal scores stay together; among equally
-    good thresholds the highest wins.
+    The optimum is exact over all possible thresholds, including ``+inf``, which predicts no rows.
+    Rows with equal scores are predicted together. Among equally good thresholds the highest wins.
 
     Parameters
     ----------
-    y_true : 1-D, or rows x labels
-        0/1 or bool; dense, scipy sparse or a data frame.
-    y_score : of the same shape
-        Higher means more likely positive; any scale. ``-inf``, or an entry absent from a sparse
-        matrix, is never predicted. Integers are read as float64.
-    metric : str or Metric
+    y_true : array-like, 1-D or rows x labels
+        Truth, 0/1 or bool; dense, scipy sparse or a data frame.
+    y_score : array-like of the same shape
+        Scores on any scale; higher means more likely positive. ``-inf``, or an entry absent from a
+        sparse matrix, is never predicted. Integers are read as float64.
+    metric : str or Metric, default "f1"
         ``"f1"``, any ``"f<beta>"``, ``"jaccard"``, ``"accuracy"``, ``"precision"``, ``"recall"``,
         or a `Metric` of your own that rises with tp and falls with fp.
-    average : {"macro", "micro", "samples"}
-        What the score of many labels is: the mean over labels, the metric of pooled counts, or the
-        mean over rows. 1-D input has nothing to average.
-    per_label : bool
-        One threshold for each label, or one for all. Without floors the optimum is exact and global
-        in every case but one: ``average="samples"`` with ``per_label=True`` is a local optimum,
-        found by moving one label at a time from the best shared threshold, and never below that.
-    sample_weight : 1-D, optional
+    average : {"macro", "micro", "samples"}, default "macro"
+        How the metric is averaged over many labels: the mean over labels, the metric of pooled
+        counts, or the mean over rows. 1-D input has nothing to average.
+    per_label : bool, default True
+        Whether each label gets its own threshold, or all labels share one. Without floors the
+        optimum is exact and global in all cases but one: ``average="samples"`` with
+        ``per_label=True`` gives a local optimum, found by moving one label at a time from the best
+        shared threshold, and never below that.
+    sample_weight : 1-D array-like, optional
         One weight for each row.
     labels : sequence, optional
-        Names of the labels; column names of data frames are used if this is not given.
-    guard : None or str
-        None is the exact optimum on the data given, which flatters itself where labels have few
-        positives. The others give up some of that for score on new data:
+        Names of the labels; by default the column names of data frames.
+    guard : str, optional
+        None is the exact optimum on these data, which is too optimistic where labels have few
+        positives. The guards give up some of that score for a better score on new data:
 
-        - ``"auto"``, recommended: labels lend each other strength (pooled calibration, an intercept
-          and a slope for each label shrunk to the others), a label's own counts are weighed against
-          that, how far cuts may differ is found by cross-fitting, and no label floods;
+        - ``"auto"``, recommended: labels learn from each other (pooled calibration, with an
+          intercept and a slope for each label that are shrunk towards the others), this is weighed
+          against a label's own counts, cross-fitting finds how far cuts may differ, and no label
+          floods;
         - ``"calibrated"``: the pooled calibration alone, then half of the best expected F; it may
-          flood, and trusts that labels have scores of similar shapes;
-        - ``"smooth"``: the label's own counts alone, made to fall, and a threshold between scores;
-          it may flood;
+          flood, and assumes that the scores of all labels have similar shapes;
+        - ``"smooth"``: the label's own counts alone, smoothed by isotonic regression, and a
+          threshold between scores; it may flood;
         - ``"fbr"`` or ``"fbr:0.2"``: a label whose best F is below 0.1, or 0.2, gets its highest
           score as threshold (macro only);
         - ``"never"``: labels that are uninformative or flood, see `diagnose`, are not predicted.
-          On few rows that may be all of them, with a warning.
-    zero_division : float
-        What 0/0 counts as, 0 to 1; NaN leaves it out of averages.
+          With few rows that may be all labels, which raises a warning.
+    zero_division : float, default 0.0
+        Value of 0/0, from 0 to 1; NaN leaves it out of averages.
     min_precision, min_recall : float, optional
-        Floors that restrict the choice: for each label, or for the pooled counts of
-        ``average="micro"``. Where nothing satisfies them the answer is to predict nobody, with a
-        warning. Pooled floors with one threshold per label make a knapsack problem: the answer
-        keeps them and is at least as good as the best shared threshold that does, and no change of
-        one label's threshold improves it; it need not be the best of all.
+        Floors that the thresholds must satisfy: for each label, or for the pooled counts of
+        ``average="micro"``. Where no threshold satisfies them, no rows are predicted, and a warning
+        says so. Pooled floors with one threshold per label are a knapsack problem: the answer
+        satisfies them, is at least as good as the best shared threshold that does, and cannot be
+        improved by changing one label's threshold; it need not be the global optimum.
 
     Returns
     -------
@@ -85,18 +87,42 @@ def tune(
         With ``threshold`` or ``thresholds``, ``score``, ``table()``, ``predict(y_score)`` and
         ``save(path)``.
 
+    Raises
+    ------
+    ValueError
+        If an argument is invalid, such as a NaN score, an unknown metric, or options that exclude
+        each other. The message names the argument and says what to do.
+    TypeError
+        If an argument has an unsuitable type.
+
+    See Also
+    --------
+    assess : What these thresholds will reach on new data.
+    diagnose : Which labels will misbehave, and why.
+    decide : The best predictions without labels, from calibrated probabilities.
+    tune_table : Tune the scores of a long table of any size.
+
+    Examples
+    --------
     >>> t = tune([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> t.threshold, t.score
     (0.35, 0.8)
     """
-    floors = {"min_precision": min_precision, "min_recall": min_recall}
-    goal = Goal.ask(metric, average, per_label, guard, zero_division, **floors)
+    goal = Goal.ask(
+        metric,
+        average,
+        per_label,
+        guard,
+        zero_division,
+        min_precision=min_precision,
+        min_recall=min_recall,
+    )
     data = read_labelled(y_true, y_score, sample_weight, labels)
     return tune_checked(data, goal.settle(data.is_binary))
 
 
 def tune_checked(data: LabelledScores, goal: Goal) -> Thresholds:
-    """Tune data that have passed the gate, and warn of what the answer will not keep."""
+    """Tune data that have passed the gate, and warn if the answer will disappoint."""
     tuned = tune_silently(data, goal)
     assert tuned._tuning is not None
     warn_of_problems(tuned._tuning, tuned, data.n_rows, weighted=data.weights is not None)
@@ -104,9 +130,9 @@ def tune_checked(data: LabelledScores, goal: Goal) -> Thresholds:
 
 
 def tune_silently(data: LabelledScores, goal: Goal, stairs: Staircase | None = None) -> Thresholds:
-    """Tune data that have passed the gate, without a warning.
+    """Tune data that have passed the gate, without warnings.
 
-    `stairs` is the staircase of these data, if it is known already.
+    `stairs` is the staircase of these data, if it has been built already.
     """
     tuning = Tuning(goal, choose_thresholds(data, goal, stairs), data)
     reached = None
@@ -118,7 +144,7 @@ def tune_silently(data: LabelledScores, goal: Goal, stairs: Staircase | None = N
 
 
 def choose_thresholds(data: LabelledScores, goal: Goal, stairs: Staircase | None = None) -> Choice:
-    """The exact optimum, or what a guard chooses instead."""
+    """Choose the exact optimum, or the thresholds of a guard."""
     if goal.guard is None:
         return choose(data, goal, stairs)
     from halfmax.tuning.guard.guards import choose_guarded  # scipy.special is slow to import

@@ -1,8 +1,9 @@
-"""A tuned answer that will disappoint says so itself: flooded labels, and a score that flatters."""
+"""Warnings of `tune`: floors not satisfied, nothing predicted, flooding, optimistic scores."""
 
 import numpy as np
 
 from halfmax._core.errors import OptimismWarning, in_python, setting, warn
+from halfmax._core.limits import limits
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
 from halfmax.metrics.average import mean_of_known
@@ -16,54 +17,52 @@ from halfmax.tuning.exact.choose import Choice
 from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
 
-_TELLING = 20  # rows; fewer may be what they are by chance
-_TOO_MUCH = 0.2  # of the score
-_SAMPLE = 1 << 12  # labels; enough to know their mean
+_FEWEST_ROWS = 20  # with fewer rows, anything may be chance
 _NOTHING = {  # guard: why nothing is predicted, and what to do
     "never": (
-        f"{setting('guard', 'never')} drops labels that flood or that are not shown to be better "
-        "than predicting "
-        "everyone, and here it drops all of them",
-        f"use more rows or {setting('guard', 'auto')}; {in_python('diagnose()')} says more",
+        f"{setting('guard', 'never')} drops labels that flood or are not shown to be better than "
+        "predicting all rows, and here it drops all labels",
+        f"use more rows or {setting('guard', 'auto')}; see {in_python('diagnose()')} for details",
     ),
     "auto": (
-        f"with so few rows or positives {setting('guard', 'auto')} finds no threshold that will "
+        f"with this few rows or positives, {setting('guard', 'auto')} finds no threshold that does "
         "not flood",
-        f"use more rows, or {setting('guard', 'smooth')}, which may flood; "
-        f"{in_python('diagnose()')} says more",
+        f"use more rows, or {setting('guard', 'smooth')}, which may flood; see "
+        f"{in_python('diagnose()')} for details",
     ),
     None: (
         "no positive has a score above -inf",
         f"check that {in_python('y_true')} and {in_python('y_score')} belong together, and what "
-        "the classifier scores",
+        "scores the classifier returns",
     ),
 }
 
 
 def warn_of_problems(tuning: Tuning, tuned: Thresholds, n_rows: int, weighted: bool) -> None:
-    """Warn the caller of `tune`: floors missed, nothing predicted, floods, too much luck."""
+    """Warn the caller of `tune` of all problems that these thresholds have."""
     _warn_below_floors(tuning, tuned)
-    if n_rows < _TELLING:
+    if n_rows < _FEWEST_ROWS:
         return
     _warn_of_nothing(tuning, tuned)
     _warn_of_curse(tuning, tuned, weighted)
 
 
 def _warn_of_curse(tuning: Tuning, tuned: Thresholds, weighted: bool) -> None:
-    """Warn once, with the numbers and the remedy."""
+    """Warn once of flooding and optimism, with the numbers and the remedy."""
     goal = tuning.goal
     flooded = np.flatnonzero(tuning.choice.counts.floods())
-    news = [_of_flood(tuning.choice, tuned, flooded)] if len(flooded) else []
+    messages = [_of_flood(tuning.choice, tuned, flooded)] if len(flooded) else []
     if goal.labels_apart and goal.guard is None and not goal.objective.floors and not weighted:
-        news += _of_optimism(tuning, tuned)
-    if news:
-        warn(f"{'; '.join(news)}. {_remedy(goal)}", OptimismWarning)
+        messages += _of_optimism(tuning, tuned)
+    if messages:
+        warn(f"{'; '.join(messages)}. {_remedy(goal)}", OptimismWarning)
 
 
 def _warn_of_nothing(tuning: Tuning, tuned: Thresholds) -> None:
-    """Warn if no label is ever predicted though there are positives.
+    """Warn if no rows are predicted although there are positives.
 
-    Where floors forbid it that has been said; some metrics, such as accuracy, may be best so.
+    If floors are the reason, another warning says so; for some metrics, such as accuracy, it may be
+    optimal.
     """
     counts, goal = tuning.choice.counts, tuning.goal
     if counts.predicted.any() or not counts.positives.any():
@@ -78,10 +77,10 @@ def _warn_of_nothing(tuning: Tuning, tuned: Thresholds) -> None:
 def _remedy(goal: Goal) -> str:
     if not (goal.per_label or goal.one_classifier):
         return f"One threshold for each label with {setting('guard', 'auto')} floods no label"
-    but = ", though without floors" if goal.objective.floors else ""
+    but = ", but does not support floors" if goal.objective.floors else ""
     return (
-        f"{setting('guard', 'auto')} gives thresholds that hold on new data{but}; "
-        f"{in_python('diagnose()')} tells more"
+        f"{setting('guard', 'auto')} gives thresholds that hold on new data{but}; see "
+        f"{in_python('diagnose()')} for details"
     )
 
 
@@ -106,34 +105,35 @@ def _of_optimism(tuning: Tuning, tuned: Thresholds) -> list[str]:
     if not few.any() or not score > 0 or _cannot_lose_much(tuning.goal.objective, tuned, few):
         return []
     expected = _expected_at_most(tuning, tuned, np.flatnonzero(few))
-    if not score - expected > _TOO_MUCH * score:
+    if not score - expected > limits.warned_optimism * score:
         return []
     closer = (
-        f"a quick estimate; {in_python('assess()')} gives a closer one"
+        f"a quick estimate; {in_python('assess()')} gives a better one"
         if tuned.average == "binary"
         else f"only labels with fewer than {PLENTY:.0f} positives are corrected for "
         f"luck here; {in_python('assess()')} corrects all of them"
     )
     return [
         f"these thresholds reach {score:.3f} on the rows they were tuned on; expect at most about "
-        f"{expected:.3f} on new ones ({closer})"
+        f"{expected:.3f} on new rows ({closer})"
     ]
 
 
 def _cannot_lose_much(objective: Objective, tuned: Thresholds, few: Array) -> bool:
-    """Whether all that labels with few positives reach could be lost without a word."""
+    """Return whether losing all scores of labels with few positives would not be warned of."""
     if objective.zero_division != 0.0 or not objective.metric.is_share_of_hits:
         return False
     part = leave_one_out.part_of_bootstrap(tuned.support[few])
     lost = ((1.0 - part) * tuned.label_scores[few]).sum() / len(tuned.label_scores)
-    return bool(lost <= _TOO_MUCH * tuned.score)
+    return bool(lost <= limits.warned_optimism * tuned.score)
 
 
 def _expected_at_most(tuning: Tuning, tuned: Thresholds, few: Array) -> float:
-    """What `assess` would expect if the bootstrap, which takes time, saw no optimism."""
+    """Return what `assess` would expect if its bootstrap, which takes time, saw no optimism."""
     stairs, objective, some = tuning.stairs, tuning.goal.objective, few
-    if len(few) > _SAMPLE:
-        some = few[np.argsort(keys_of_labels(stairs.of_labels(few)), kind="stable")[:_SAMPLE]]
+    most = limits.warning_labels
+    if len(few) > most:
+        some = few[np.argsort(keys_of_labels(stairs.of_labels(few)), kind="stable")[:most]]
     positives = tuning.choice.counts.positives
     left = of_each_label(stairs.of_labels(some), objective, PLENTY + 1, positives).expected
     alone = tuned.average == "binary"
@@ -149,7 +149,7 @@ def _expected_at_most(tuning: Tuning, tuned: Thresholds, few: Array) -> float:
 
 
 def _warn_below_floors(tuning: Tuning, tuned: Thresholds) -> None:
-    """Say where nothing satisfies the floors, so that nobody is predicted."""
+    """Warn where no threshold satisfies the floors, so that no rows are predicted."""
     counts, objective = tuning.choice.counts, tuning.goal.objective
     if tuned.average == "micro":
         counts = Counts(*(part.sum(keepdims=True) for part in counts))
@@ -162,9 +162,12 @@ def _warn_below_floors(tuning: Tuning, tuned: Thresholds) -> None:
     size = len(tuned.thresholds)
     if len(counts[0]) == 1:
         certain = tuned.average == "binary" or len(objective.floors) == 1
-        who = "no threshold satisfies" if certain else "found no thresholds that satisfy"
+        who, what = "no threshold satisfies", "no rows are predicted"
+        if not certain:
+            who = "found no thresholds that satisfy"
     else:
         names = tuned.labels or range(size)
         some = spell_out([names[j] for j in below], most=5)
         who = f"{len(below)} of {size} labels ({some}) cannot satisfy"
-    warn(f"{who} {floors}: there nobody is predicted")
+        what = f"no rows are predicted for {'it' if len(below) == 1 else 'them'}"
+    warn(f"{who} {floors}: {what}")

@@ -1,1 +1,1 @@
-"""The exact optimum of each average."""
+"""The exact optimum on the data at hand, for each way to average a metric."""

@@ -1,6 +1,6 @@
-"""Buckets of scores by their leading bits: how they are counted, opened and cut into finer ones.
+"""Buckets of scores: how they are counted, opened and cut into finer ones.
 
-Scores are handled as keys, integers in the same order, of which a bucket is a range.
+Scores are handled as keys, which are integers in the same order; a bucket is a range of keys.
 """
 
 from collections.abc import Sequence
@@ -16,40 +16,40 @@ _NOTED = 1 << 10
 _GROUP = 32
 _FEW = 4
 _TOP = np.uint64(1 << 63)
-_SLACK = 1e-12  # the rounding of weights must not close a bucket
+_SLACK = 1e-12  # so that the rounding of weights does not close a bucket
 
 
 class Step(NamedTuple):
-    """A threshold, the counts that it gives, and what it is worth."""
+    """A threshold, its counts, and its value."""
 
     threshold: float
     true_positives: float
     predicted: float
-    worth: float
+    value: float
 
 
 NOTHING = Step(np.inf, 0, 0, -np.inf)
 
 
 class Whole(NamedTuple):
-    """What does not change with the threshold."""
+    """The objective, and the counts that do not depend on the threshold."""
 
     objective: Objective
     positives: float
     total: float
 
-    def worth(self, tp: Any, predicted: Any) -> Array:
-        """The objective, with 0/0 that counts for nothing below everything else."""
+    def value(self, tp: Any, predicted: Any) -> Array:
+        """Return the objective at these counts, -inf for NaN (0/0 left out)."""
         values = self.objective(tp, predicted, self.positives, self.total)
         return np.nan_to_num(values, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
 
 
 class Cut(NamedTuple):
-    """How scores are cut into buckets, as many as `size`: evenly, or by leading bits of their keys.
+    """How scores are cut into `size` buckets: evenly, or by the leading bits of their keys.
 
     Either way a higher score is never in a lower bucket. Even buckets begin at `low`; if they are
-    clipped, the lowest and the highest also hold what is beyond them, scores far from the others.
-    Bits suit scores of many orders of magnitude.
+    clipped, the lowest and the highest bucket also contain the outliers beyond them. Leading bits
+    suit scores of many orders of magnitude.
     """
 
     size: int
@@ -63,7 +63,7 @@ class Cut(NamedTuple):
 
 
 class Window(NamedTuple):
-    """All opened buckets lie from `low` to `high`; whether few rows do."""
+    """The range of scores that contains all opened buckets, and whether few rows are in it."""
 
     low: Any
     high: Any
@@ -72,11 +72,11 @@ class Window(NamedTuple):
 
 @kernel
 def _bucket_of(score: float, bits: int, cut: Cut) -> int:
-    """The bucket of a score.
+    """Return the bucket of a score.
 
-    Floats store sign and magnitude, so as integers the negative ones run backwards; `least` minus
-    the value turns them round and makes -0.0 the same as 0.0. Where a bucket is an index, it is
-    made unsigned: that spares the test for negative ones, a fifth of the time.
+    Floats store sign and magnitude, so the bits of negative ones, read as integers, are in reverse
+    order; `least` minus the value reverses them and maps -0.0 to 0.0. Callers that use a bucket as
+    an index cast it to unsigned: that saves the test for negative indices, a fifth of the time.
     """
     if cut.even:
         place = (np.float64(score) - cut.low) * cut.scale
@@ -94,7 +94,7 @@ def _find_buckets(scores: Array, bits: Array, cut: Cut, found: Array) -> None:
 def count_buckets(
     scores: Array, bits: Array, truth: Array, weights: Array, cut: Cut, counts: Array
 ) -> None:
-    """Count by bucket and class."""
+    """Sum the weights by bucket and class."""
     for i in range(bits.size):
         b = 2 * _bucket_of(scores[i], bits[i], cut) + np.int64(truth[i])
         counts[np.uint64(b)] += weights[i]
@@ -102,7 +102,7 @@ def count_buckets(
 
 @kernel
 def count_unweighted(scores: Array, bits: Array, truth: Array, cut: Cut, counts: Array) -> None:
-    """Count rows of weight 1, which need not be read, by bucket and class."""
+    """Count rows by bucket and class, without reading weights."""
     for i in range(bits.size):
         b = 2 * _bucket_of(scores[i], bits[i], cut) + np.int64(truth[i])
         counts[np.uint64(b)] += 1
@@ -118,11 +118,11 @@ def _count_inside(scores: Array, low: float, high: float) -> int:
 
 @kernel
 def _note(scores: Array, start: int, window: Window, places: Array) -> int:
-    """Note the places of scores inside a window, among a few from `start` on.
+    """Record the places of scores inside a window, among a few from `start` on.
 
-    A branch for each would be guessed wrong too often: every place is noted, and the next one takes
-    its place if the score is outside. If few are inside, most groups of scores have none, which
-    vector registers find out at once.
+    A branch for each score would be mispredicted too often. So every place is recorded, and the
+    next one overwrites it if the score is outside. If few scores are inside, most groups have none,
+    which vector registers find out quickly.
     """
     low, high, rare = window
     found = 0
@@ -151,10 +151,10 @@ def collect(
     heavy: Array,
     bucket: Array,
 ) -> int:
-    """Take out the rows of opened buckets; `rank` numbers these, and is -1 for closed ones.
+    """Extract the rows of opened buckets, which `rank` numbers; it is -1 for closed buckets.
 
-    All of them lie in the window, as a rule with few others: to compare is faster than to look up
-    each row.
+    All of these rows are in the window, usually with few others: comparing scores is faster than
+    looking up the bucket of each row.
     """
     places = np.empty(_NOTED + 1, np.int64)
     taken = 0
@@ -181,8 +181,8 @@ def count_others(
 ) -> None:
     """Count the rows of opened buckets whose score is not the usual one of their bucket.
 
-    Few usual scores are counted first: if they are all that is in the window, nothing is to be
-    looked up.
+    If there are few usual scores, they are counted first: if the window contains nothing else, no
+    bucket needs to be looked up.
     """
     places = np.empty(_NOTED + 1, np.int64)
     for start in range(0, bits.size, _NOTED):
@@ -220,7 +220,7 @@ def count_finer(
     finer: Array,
     counts: Array,
 ) -> None:
-    """Count by class into finer buckets, of which `first` is the lowest within each bucket."""
+    """Count by class in finer buckets; `first` is the lowest finer bucket of each bucket."""
     for i in range(keys.size):
         b = bucket[i]
         finer[i] = first[b] + np.int64((keys[i] - low[b]) >> np.uint64(shift))
@@ -228,7 +228,11 @@ def count_finer(
 
 
 class Buckets(NamedTuple):
-    """Counts of buckets, ordered from low to high scores: inside each, and at its lower edge."""
+    """Counts of buckets, ordered from low to high scores: inside each, and at its lower edge.
+
+    `hits` and `inside` are the positives and rows inside a bucket; `tp` and `predicted` are those
+    at or above its lower edge.
+    """
 
     hits: Array
     inside: Array
@@ -236,23 +240,27 @@ class Buckets(NamedTuple):
     predicted: Array
 
     def choose(self, whole: Whole, floor: float) -> tuple[Array, float]:
-        """The buckets that may hold a threshold as good as the floor; the floor, raised."""
-        with_hits = np.flatnonzero(self.hits)  # the edge of any other is no better
+        """Return the buckets that may contain a threshold as good as the floor, and a new floor."""
+        with_hits = np.flatnonzero(self.hits)  # no other bucket has a better edge
         if not len(with_hits):
             return with_hits, floor
-        edge = whole.worth(self.tp[with_hits], self.predicted[with_hits]).max()
+        edge = whole.value(self.tp[with_hits], self.predicted[with_hits]).max()
         floor = max(floor, edge - _SLACK * max(1.0, abs(edge)))
         fewest = (self.predicted - self.inside + self.hits)[with_hits]
-        return with_hits[whole.worth(self.tp[with_hits], fewest) >= floor], floor
+        return with_hits[whole.value(self.tp[with_hits], fewest) >= floor], floor
 
     def best(self, chosen: Array, keys: Array, whole: Whole, dtype: np.dtype[Any]) -> Step:
-        """The best edge of buckets that hold one score each, the highest among equals."""
+        """Return the best edge of buckets with one score each, the highest among equals."""
         if not len(chosen):
             return NOTHING
-        worth = whole.worth(self.tp[chosen], self.predicted[chosen])
-        best = len(chosen) - 1 - int(np.argmax(worth[::-1]))
-        counts = self.tp[chosen[best]].item(), self.predicted[chosen[best]].item()
-        return Step(float(scores_of(keys[best : best + 1], dtype)[0]), *counts, worth[best].item())
+        value = whole.value(self.tp[chosen], self.predicted[chosen])
+        best = len(chosen) - 1 - int(np.argmax(value[::-1]))
+        return Step(
+            float(scores_of(keys[best : best + 1], dtype)[0]),
+            self.tp[chosen[best]].item(),
+            self.predicted[chosen[best]].item(),
+            value[best].item(),
+        )
 
     @property
     def above(self) -> tuple[Array, Array]:
@@ -260,7 +268,7 @@ class Buckets(NamedTuple):
         return self.tp - self.hits, self.predicted - self.inside
 
     def take(self, chosen: Array) -> "Buckets":
-        """Some of the buckets."""
+        """Keep some of the buckets."""
         return Buckets(*(part[chosen] for part in self))
 
 
@@ -273,12 +281,15 @@ class OpenedBucket(NamedTuple):
     bucket: Array
 
     def take(self, rows: Array | slice) -> "OpenedBucket":
-        """Some of the rows."""
+        """Keep some of the rows."""
         return OpenedBucket(*(part[rows] for part in self))
 
 
 def from_top(counts: Array, last: Array, above: tuple[Any, Any]) -> Buckets:
-    """Count from the top of each group of buckets, which end at `last`, and what is above it."""
+    """Cumulate counts from the top of each group of buckets, starting with the counts above it.
+
+    Groups are consecutive; `last` is where each ends.
+    """
     hits, inside = counts[:, 1], counts.sum(axis=1)
     size = np.diff(last, prepend=0)
 
@@ -291,14 +302,14 @@ def from_top(counts: Array, last: Array, above: tuple[Any, Any]) -> Buckets:
 
 
 def find_buckets(scores: Array, cut: Cut) -> Array:
-    """The bucket of each score."""
+    """Return the bucket of each score."""
     found = np.empty(len(scores), np.int64)
     _find_buckets(scores, bits_of(scores), cut, found)
     return found
 
 
 def keep_buckets(parts: Sequence[OpenedBucket], chosen: Array, size: int) -> list[OpenedBucket]:
-    """The rows of the chosen buckets, which are numbered anew."""
+    """Keep the rows of the chosen buckets, and renumber these."""
     rank, kept = ranks(chosen, size), []
     for rows in parts:
         bucket = rank[rows.bucket]
@@ -309,7 +320,7 @@ def keep_buckets(parts: Sequence[OpenedBucket], chosen: Array, size: int) -> lis
 
 
 def ends_of(parts: Sequence[OpenedBucket], n_buckets: int) -> tuple[Array, Array]:
-    """The lowest and the highest key of each bucket."""
+    """Return the lowest and the highest key of each bucket."""
     low = np.full(n_buckets, np.iinfo(np.uint64).max)
     high = np.zeros(n_buckets, np.uint64)
     for rows in parts:
@@ -318,35 +329,35 @@ def ends_of(parts: Sequence[OpenedBucket], n_buckets: int) -> tuple[Array, Array
 
 
 def ranks(chosen: Array, size: int) -> Array:
-    """The place of each bucket among the chosen ones, or -1."""
+    """Return the position of each bucket among the chosen ones, or -1."""
     rank = np.full(size, -1, np.int32)
     rank[chosen] = np.arange(len(chosen))
     return rank
 
 
 def sum_type(weights: Array) -> type[np.generic]:
-    """The type of sums of such weights."""
+    """Return the type for sums of such weights."""
     return np.float64 if weights.dtype.kind == "f" else np.int64
 
 
 def bits_of(scores: Array) -> Array:
-    """The floats as whole numbers, in no order."""
+    """View floats as integers, which are not in the same order."""
     return scores.view(np.int32 if scores.dtype == np.float32 else np.int64)
 
 
 def least_of(dtype: np.dtype[Any]) -> np.int64:
-    """The bits of -0.0, the least integer of this size."""
+    """Return the bits of -0.0, the least integer of this size."""
     return np.int64(np.iinfo(np.int32 if dtype == np.float32 else np.int64).min)
 
 
 def keys_of(scores: Array) -> Array:
-    """Integers in the order of the floats; see `_bucket_of`."""
+    """Map floats to integers of the same order; see `_bucket_of`."""
     bits = bits_of(scores).astype(np.int64)
     return np.where(bits >= 0, bits, least_of(scores.dtype) - bits)
 
 
 def raise_keys(keys: Array) -> Array:
-    """Keys as unsigned integers in the same order, whose differences never overflow."""
+    """Map keys to unsigned integers of the same order, whose differences never overflow."""
     raised: Array = keys.view(np.uint64) ^ _TOP
     return raised
 
@@ -358,7 +369,7 @@ def lower_keys(raised: Array) -> Array:
 
 
 def scores_of(keys: Array, dtype: np.dtype[Any]) -> Array:
-    """The floats of such integers; 0.0 has no sign."""
+    """Map keys back to floats; 0.0 has no sign."""
     bits = np.where(keys >= 0, keys, least_of(dtype) - keys)
     scores: Array = bits.astype(np.int32 if dtype == np.float32 else np.int64).view(dtype)
     return scores

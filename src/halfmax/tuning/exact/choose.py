@@ -1,4 +1,4 @@
-"""Checked data in, a threshold for each label out, with the counts that it gives."""
+"""The exact optimum: choose the best threshold of each label, and count at any thresholds."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,35 +15,35 @@ from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid, equivalent, unit_weights
 from halfmax.staircase.staircase import NOBODY, Staircase
-from halfmax.tuning.exact import micro, one, samples, shared
+from halfmax.tuning.exact import groups, micro, one, samples, shared
 
-_CHUNK_STEPS = 1 << 16  # the metric's temporary arrays stay in the cache
+_CHUNK_STEPS = 1 << 16  # so that the metric's temporary arrays stay in the cache
 
 
 class Choice(NamedTuple):
-    """A threshold for each label and the counts that it gives."""
+    """A threshold for each label and the counts at it."""
 
     thresholds: Floats
     counts: Counts
-    stairs: Staircase | None = None  # of the labels that chose apart
+    stairs: Staircase | None = None  # if each label was tuned on its staircase
 
 
 @kernel
-def _first_best(offsets: Array, worth: Array, nobody: Array, step: Array) -> None:
-    """For each label its best step, the highest among equals; -1 if nobody does as well."""
+def _first_best(offsets: Array, value: Array, none_value: Array, step: Array) -> None:
+    """Find each label's best step, the highest among equals; -1 if no prediction is as good."""
     for j in range(offsets.size - 1):
-        best = -np.inf if np.isnan(nobody[j]) else nobody[j]
+        best = -np.inf if np.isnan(none_value[j]) else none_value[j]
         step[j] = NOBODY
         for k in range(offsets[j], offsets[j + 1]):
-            if worth[k - offsets[0]] > best:
-                best = worth[k - offsets[0]]
+            if value[k - offsets[0]] > best:
+                best = value[k - offsets[0]]
                 step[j] = k
 
 
 def choose(data: LabelledScores, goal: Goal, stairs: Staircase | None = None) -> Choice:
-    """The thresholds with the best objective on the data given.
+    """Choose the thresholds with the best objective on these data.
 
-    `stairs` is the staircase of these data, if it is known already.
+    `stairs` is the staircase of these data, if it has been built already.
     """
     if data.is_binary:
         return _best_of_one(data, goal.objective)
@@ -54,7 +54,7 @@ def choose(data: LabelledScores, goal: Goal, stairs: Staircase | None = None) ->
 
 
 def best_thresholds(data: LabelledScores, goal: Goal, stairs: Staircase | None = None) -> Floats:
-    """The same thresholds; what they count is found out only where that costs nothing."""
+    """Return the thresholds that `choose` chooses, without counting at them if that takes time."""
     if data.is_binary or (goal.average != "samples" and goal.per_label):
         return choose(data, goal, stairs).thresholds
     if goal.per_label:
@@ -63,14 +63,14 @@ def best_thresholds(data: LabelledScores, goal: Goal, stairs: Staircase | None =
 
 
 def best_shared_threshold(data: LabelledScores, goal: Goal) -> float:
-    """The threshold that is best for all labels together."""
+    """Return the best threshold that all labels share."""
     if goal.average == "micro":
         return _best_pooled(data, goal.objective)
-    return shared.best_shared(shared.group_scores(data, goal.average), goal.objective)
+    return shared.best_shared(groups.group_scores(data, goal.average), goal.objective)
 
 
 def choose_on(stairs: Staircase, average: str, objective: Objective) -> Choice:
-    """The best of labels that choose apart, all of which their staircases tell."""
+    """Choose a threshold for each label from their staircases (macro or micro average)."""
     if average == "micro":
         found = _at_steps(stairs, micro.best_steps(stairs, objective))
     else:
@@ -90,21 +90,25 @@ def _best_of_one(data: LabelledScores, objective: Objective) -> Choice:
         one.ScoredRows(data.scores, data.truth, weights),
         one.Whole(objective, positives, data.total),
     )
-    values = step.threshold, step.true_positives, step.predicted, positives, data.total
-    threshold, tp, predicted, positive, total = (np.array([value]) for value in values)
-    return Choice(threshold, Counts(tp, predicted, positive, total))
+    counts = Counts(
+        np.array([step.true_positives]),
+        np.array([step.predicted]),
+        np.array([positives]),
+        np.array([data.total]),
+    )
+    return Choice(np.array([step.threshold]), counts)
 
 
 def _best_pooled(data: LabelledScores, objective: Objective) -> float:
-    """One threshold on the pooled counts is one classifier whose rows are all the entries."""
-    scores, truth = shared.flat_scores(data)
+    """Tune all entries as the rows of one classifier: one threshold on the pooled counts."""
+    scores, truth = groups.flat_scores(data)
     per_row = np.ones(data.n_rows) if data.weights is None else data.weights
     positives = per_row[np.repeat(np.arange(data.n_rows), np.diff(data.truth.indptr))].sum()
     whole = one.Whole(objective, positives, data.total * data.n_labels)
     objective.require_monotone(np.array([positives]), np.array([whole.total]))
     weights: Array = unit_weights(len(scores))
     if data.weights is not None:
-        weights = per_row[shared.row_of(data, np.arange(len(scores)))]
+        weights = per_row[groups.row_of(data, np.arange(len(scores)))]
     return one.best_step(one.ScoredRows(scores, truth, weights), whole).threshold
 
 
@@ -119,38 +123,39 @@ def _best_of_each(stairs: Staircase, objective: Objective) -> Choice:
         steps = slice(offsets[0], offsets[-1])
         positives, total = stairs.positives[part], stairs.total[part]
         length = np.diff(offsets)
-        worth = objective(
+        value = objective(
             stairs.true_positives[steps],
             stairs.predicted[steps],
             np.repeat(positives, length),
             np.repeat(total, length),
         )
-        nobody = objective(0, 0, positives, total)
-        nobody[np.isnan(nobody) & (positives == 0)] = np.inf  # best left out of the mean
-        _first_best(offsets, worth, nobody, step[part])
+        none_value = objective(0, 0, positives, total)
+        none_value[np.isnan(none_value) & (positives == 0)] = np.inf  # best left out of the mean
+        _first_best(offsets, value, none_value, step[part])
     return _at_steps(stairs, step)
 
 
 def _at_steps(stairs: Staircase, step: Array) -> Choice:
-    somebody = step != NOBODY
-    taken = step[somebody]
+    predicts = step != NOBODY
+    taken = step[predicts]
     thresholds = np.full(stairs.n_labels, np.inf)
-    thresholds[somebody] = stairs.grid.scores[taken]
+    thresholds[predicts] = stairs.grid.scores[taken]
     tp, predicted = np.zeros_like(stairs.positives), np.zeros_like(stairs.positives)
-    tp[somebody], predicted[somebody] = stairs.true_positives[taken], stairs.predicted[taken]
+    tp[predicts], predicted[predicts] = stairs.true_positives[taken], stairs.predicted[taken]
     counts = Counts(tp, predicted, stairs.positives, stairs.total)
     return Choice(thresholds + 0.0, counts)
 
 
 def count_at(data: LabelledScores, thresholds: Floats) -> Choice:
-    """Count at any thresholds: a staircase of one step for each label."""
+    """Count at any thresholds, with a staircase of one step for each label."""
     return at_only_steps(Staircase.of_checked(data, grid_of(thresholds, data.scores.dtype)))
 
 
 def count_at_each(data: LabelledScores, several: Sequence[Floats]) -> list[Choice]:
     """Count at several thresholds of each label, in one pass over the data.
 
-    Sums of weights are taken apart, so that no sum depends on what else is counted.
+    With weights, each set of thresholds gets a pass of its own, so that the rounding of a sum does
+    not depend on what else is counted.
     """
     if data.weights is not None:
         return [count_at(data, thresholds) for thresholds in several]
@@ -162,23 +167,23 @@ def count_at_each(data: LabelledScores, several: Sequence[Floats]) -> list[Choic
 
 
 def read_at(stairs: Staircase, grid: Grid) -> Choice:
-    """The choice of labels that have one step of a grid at most, all of them steps of `stairs`."""
+    """Read the counts at the steps of a grid, at most one per label, from `stairs`."""
     step = np.full(stairs.n_labels, NOBODY)
-    wanted = np.full(stairs.n_labels, np.nan, grid.scores.dtype)
-    wanted[grid.columns] = grid.scores
-    found = np.flatnonzero(stairs.grid.scores == wanted[stairs.grid.columns])
+    threshold = np.full(stairs.n_labels, np.nan, grid.scores.dtype)
+    threshold[grid.columns] = grid.scores
+    found = np.flatnonzero(stairs.grid.scores == threshold[stairs.grid.columns])
     step[stairs.grid.columns[found]] = found
     return _at_steps(stairs, step)
 
 
 def grid_of(thresholds: Floats, dtype: npt.DTypeLike) -> Grid:
-    """A grid with one step for each label, or none where nobody is predicted."""
+    """Return a grid with one step for each label, or none where no rows are predicted."""
     column = np.flatnonzero(np.isfinite(thresholds))
     return Grid.from_entries(column, equivalent(thresholds[column], dtype), len(thresholds))
 
 
 def at_only_steps(stairs: Staircase) -> Choice:
-    """The choice of labels that have one step at most."""
+    """Choose the only step of each label, if it has one."""
     step = np.full(stairs.n_labels, NOBODY)
     step[stairs.grid.columns] = np.arange(len(stairs.grid.scores))
     return _at_steps(stairs, step)

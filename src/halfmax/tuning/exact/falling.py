@@ -1,8 +1,8 @@
-"""The scores of each label from high to low, with their rows and truth.
+"""The scores of each label sorted from high to low, with their rows and truth.
 
 Only scores that could be predicted are kept: those at or above the lowest positive of their label,
-or at or above the threshold that the labels start from. They are moved to their label by a counting
-sort and sorted there digit by digit, which takes a fraction of the time of sorts that compare.
+or at or above the threshold that the labels start from. A counting sort groups them by label, and
+a radix sort orders each group, which takes a fraction of the time of a comparison sort.
 """
 
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ import numpy.typing as npt
 
 from halfmax._core.jit import kernel
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array, Floats
 from halfmax.staircase.grid import positive_entries
-from halfmax.tuning.exact.shared import flat_scores
+from halfmax.tuning.exact.groups import flat_scores
 
-_BLOCKS, _BLOCK_ENTRIES = 8, 1 << 20
+_BLOCKS = 8  # of rows, at most
 _LABEL_BLOCKS = 32
-_SHORT = 32  # up to this many scores are sorted by insertion
 _DIGIT_BITS = 8
 _DIGITS = 1 << _DIGIT_BITS
 
 
 @kernel
 def _count_kept(starts: Array, columns: Array, scores: Array, lowest: Array, counts: Array) -> None:
-    """Count the scores of each label that are kept. Dense rows have no columns."""
+    """Count the scores of each label that are kept; `columns` is empty for dense rows."""
     for i in range(starts.size - 1):
         for e in range(starts[i], starts[i + 1]):
             j = columns[e] if columns.size else e - starts[i]
@@ -46,7 +46,7 @@ def _group(
     grouped: Array,
     codes: Array,
 ) -> None:
-    """Counting sort: move what is kept to its label, where `place` says. `first` is a row."""
+    """Counting sort: move each kept score to `place` of its label. The first row is `first`."""
     for i in range(starts.size - 1):
         for e in range(starts[i], starts[i + 1]):
             j = columns[e] if columns.size else e - starts[i]
@@ -58,7 +58,7 @@ def _group(
 
 @kernel
 def _insert(keys: Array, codes: Array) -> None:
-    """Sort a few keys from high to low. Equal ones keep their order."""
+    """Sort a few keys from high to low by insertion; the sort is stable."""
     for e in range(1, keys.size):
         key, code = keys[e], codes[e]
         k = e
@@ -70,9 +70,9 @@ def _insert(keys: Array, codes: Array) -> None:
 
 @kernel
 def _sort_by_digits(keys: Array, codes: Array, other_keys: Array, other_codes: Array) -> bool:
-    """Sort keys from high to low, by their lowest digit first. Equal ones keep their order.
+    """Radix sort: order keys from high to low, by their lowest digit first; the sort is stable.
 
-    True if the result is in the other arrays. A digit that all keys share is skipped.
+    Return True if the result is in the other arrays. A digit that all keys share is skipped.
     """
     n_digits = keys.itemsize * 8 // _DIGIT_BITS
     counts = np.zeros((n_digits, _DIGITS), np.int64)
@@ -124,7 +124,7 @@ def _sort_labels(
 def _mark_ends(
     edges: Array, keys: Array, codes: Array, start: Any, positives: Array, n_predicted: Array
 ) -> None:
-    """Mark the last of equal scores, and count the positives and those that reach the start."""
+    """Mark the last of equal scores; count the positives and the scores that reach the start."""
     for j in range(edges.size - 1):
         for e in range(edges[j], edges[j + 1]):
             positives[j] += codes[e] & 1
@@ -135,10 +135,10 @@ def _mark_ends(
 
 @dataclass(frozen=True, eq=False)
 class Falling:
-    """The scores of label ``j`` from high to low: ``[edges[j]:edges[j + 1]]`` of the arrays.
+    """The scores of label ``j`` from high to low are ``[edges[j]:edges[j + 1]]`` of the arrays.
 
     A code is 4 times the row, plus 2 if the next score is lower, plus 1 if the row is positive.
-    `positives` of each label are among them; the first `n_predicted` are predicted.
+    `positives` and `n_predicted` are per label: the first `n_predicted` scores are predicted.
     """
 
     edges: npt.NDArray[np.int64]
@@ -149,7 +149,7 @@ class Falling:
     dtype: np.dtype[Any]
 
     def thresholds(self) -> Floats:
-        """The lowest predicted score of each label; +inf where there is none."""
+        """Return the lowest predicted score of each label; +inf where there is none."""
         thresholds = np.full(len(self.n_predicted), np.inf)
         some = self.n_predicted > 0
         last = (self.edges[:-1] + self.n_predicted - 1)[some]
@@ -163,10 +163,10 @@ def fall(data: LabelledScores, start: float) -> Falling:
 
 
 def _group_by_label(data: LabelledScores, lowest: Array) -> tuple[Array, Array, Array]:
-    """Edges of labels, and their kept scores with codes, row after row."""
+    """Return the edges of labels and their kept scores with codes, in the order of the rows."""
     scores, positive = flat_scores(data)
     starts, columns = _layout(data)
-    step = -(-data.n_rows // min(_BLOCKS, 1 + len(scores) // _BLOCK_ENTRIES))
+    step = -(-data.n_rows // min(_BLOCKS, 1 + len(scores) // limits.sort_block_entries))
     blocks = spans(data.n_rows, step)
 
     def count(rows: slice) -> Array:
@@ -190,7 +190,7 @@ def _group_by_label(data: LabelledScores, lowest: Array) -> tuple[Array, Array, 
 
 
 def _layout(data: LabelledScores) -> tuple[Array, Array]:
-    """Where each row starts in the line of `flat_scores`, and the columns of sparse scores."""
+    """Return where rows start in the array of `flat_scores`, and the columns if sparse."""
     if isinstance(data.scores, np.ndarray):
         return np.arange(data.n_rows + 1) * data.n_labels, np.empty(0, np.int32)
     return data.scores.indptr.astype(np.int64), data.scores.indices
@@ -199,15 +199,15 @@ def _layout(data: LabelledScores) -> tuple[Array, Array]:
 def _sort(edges: Array, grouped: Array, codes: Array, start: float) -> Falling:
     positives, n_predicted = np.zeros((2, len(edges) - 1), np.int64)
     lowest = _keys_of(np.array([start], grouped.dtype))[0]
-    keys = grouped.view(lowest.dtype)
+    keys, short = grouped.view(lowest.dtype), limits.insertion_sort
 
     def sort(labels: slice) -> None:
         inside = edges[labels.start : labels.stop + 1]
         part = slice(inside[0], inside[-1])
         keys[part] = _keys_of(grouped[part])
         longest = int(np.diff(inside).max())
-        other = np.empty(longest, keys.dtype), np.empty(longest, np.int64)
-        _sort_labels(inside, keys, codes, *other, _SHORT)
+        other_keys, other_codes = np.empty(longest, keys.dtype), np.empty(longest, np.int64)
+        _sort_labels(inside, keys, codes, other_keys, other_codes, short)
         _mark_ends(inside, keys, codes, lowest, positives[labels], n_predicted[labels])
 
     n_labels = len(n_predicted)
@@ -217,7 +217,7 @@ def _sort(edges: Array, grouped: Array, codes: Array, start: float) -> Falling:
 
 
 def _lowest(data: LabelledScores, start: float) -> Array:
-    """The lowest score of each label that could be predicted."""
+    """Return the lowest score of each label that could be predicted."""
     columns, scores, _ = positive_entries(data)
     lowest = np.full(data.n_labels, start, data.scores.dtype)
     known = scores > -np.inf
@@ -226,9 +226,10 @@ def _lowest(data: LabelledScores, start: float) -> Array:
 
 
 def _keys_of(scores: Array) -> Array:
-    """Unsigned whole numbers in the order of the floats; -0.0 and 0.0 have the same.
+    """Map floats to unsigned integers of the same order; -0.0 and 0.0 get the same key.
 
-    Floats store sign and magnitude: as integers the negative ones run backwards.
+    Floats store sign and magnitude, so the bits of negative ones, read as integers, are in
+    reverse order.
     """
     whole = np.uint32 if scores.dtype == np.float32 else np.uint64
     bits: Array = (scores + scores.dtype.type(0.0)).view(whole)  # no -0.0
@@ -238,7 +239,7 @@ def _keys_of(scores: Array) -> Array:
 
 
 def _scores_of(keys: Array, dtype: np.dtype[Any]) -> Array:
-    """The floats of keys."""
+    """Map keys back to floats."""
     top = keys.dtype.type(1 << (8 * dtype.itemsize - 1))
     scores: Array = np.where(keys & top, keys ^ top, ~keys).view(dtype)
     return scores

@@ -1,10 +1,10 @@
-"""Micro averages with one threshold for each label: pooled counts, exact global optimum.
+"""Micro averages with one threshold for each label: the exact global optimum of pooled counts.
 
 Pooled over labels, a linear-fractional metric is a ratio N / D of sums over labels. Dinkelbach's
-method turns its maximum into a sum that each label maximises alone: at the ratio r reached so far,
+method turns its maximum into a sum that each label maximises independently: at the current ratio r,
 label j takes the step with the largest ``N_j - r D_j``, then r becomes the ratio of the new choice.
-A handful of rounds end at the global optimum. For F1 this says that every label goes on predicting
-as long as its next step has a precision above half of the pooled F1: one cut for all labels.
+A handful of rounds reach the global optimum. For F1 this means that every label keeps predicting as
+long as its next step has a precision above half of the pooled F1: one cut for all labels.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import NOBODY, Staircase, Worth
 
 PooledCounts = tuple[float, float, float, float]  # tp, predicted, positives, total
-_LEAST_GAIN = 1e-13  # less is rounding
+_LEAST_GAIN = 1e-13  # anything less is rounding
 _ROUNDING = 4 * np.finfo(np.float64).eps  # of a sum of two products
 
 
@@ -27,7 +27,7 @@ _ROUNDING = 4 * np.finfo(np.float64).eps  # of a sum of two products
 def _best_linear(
     offsets: Array, tp: Array, predicted: Array, per_hit: float, per_prediction: float, step: Array
 ) -> None:
-    """For each label the step with the largest weighted sum; nobody is worth 0 and wins a tie.
+    """Find each label's step with the largest weighted sum; no prediction has 0 and wins a tie.
 
     Sums that differ by no more than rounding are ties, which the higher threshold wins.
     """
@@ -43,7 +43,7 @@ def _best_linear(
 
 @kernel
 def _concave_steps(offsets: Array, tp: Array, predicted: Array, kept: Array) -> int:
-    """The corners of each label's concave hull in (predicted, tp), the origin left out."""
+    """Find the corners of each label's concave hull in (predicted, tp), without the origin."""
     written = 0
     for j in range(offsets.size - 1):
         start = written
@@ -52,7 +52,7 @@ def _concave_steps(offsets: Array, tp: Array, predicted: Array, kept: Array) -> 
                 last = kept[written - 1]
                 before_tp = tp[kept[written - 2]] if written - 1 > start else 0.0
                 before = predicted[kept[written - 2]] if written - 1 > start else 0.0
-                # The last corner stays if the way to it is no less steep than the way on from it.
+                # The last corner stays if the slope to it is at least the slope on from it.
                 if (tp[last] - before_tp) * (predicted[k] - predicted[last]) >= (
                     tp[k] - tp[last]
                 ) * (predicted[last] - before):
@@ -64,20 +64,20 @@ def _concave_steps(offsets: Array, tp: Array, predicted: Array, kept: Array) -> 
 
 
 def require_ratio(metric: Metric) -> LinearFractional:
-    """The metric, if pooled counts can be maximised with a threshold for each label."""
+    """Return the metric if it can be maximised on pooled counts with per-label thresholds."""
     if isinstance(metric, LinearFractional):
         return metric
     raise ArgumentError(
         f"{setting('average', 'micro')} with one threshold per label needs a metric that is a "
         "ratio of weighted "
         f"sums of the counts (f-beta, jaccard, accuracy, LinearFractional); got {metric!r}. One "
-        f"threshold for all labels, {in_python('tune(..., per_label=False)')}, serves any monotone "
-        "metric"
+        f"threshold for all labels, {in_python('tune(..., per_label=False)')}, works with any "
+        "monotone metric"
     )
 
 
 def best_steps(stairs: Staircase, objective: Objective) -> Array:
-    """The step of each label, or `NOBODY`, that together maximise the pooled objective."""
+    """Choose the step of each label, or `NOBODY`, that together maximise the pooled objective."""
     metric = require_ratio(objective.metric)
     objective.require_monotone(stairs.positives.sum(keepdims=True), stairs.total.sum(keepdims=True))
     if objective.floors:
@@ -87,13 +87,13 @@ def best_steps(stairs: Staircase, objective: Objective) -> Array:
         return _best_alone(stairs, objective)
     best = np.full(stairs.n_labels, NOBODY)
     for step in (_dinkelbach(stairs, metric, most), least):
-        if pooled_worth(stairs, objective, step) > pooled_worth(stairs, objective, best):
+        if pooled_value(stairs, objective, step) > pooled_value(stairs, objective, best):
             best = step
     return best
 
 
 def pooled_counts(stairs: Staircase, step: Array) -> PooledCounts:
-    """tp, predicted, positives and total over all labels at the chosen steps."""
+    """Sum tp, predicted, positives and total over all labels at the chosen steps."""
     taken = step[step != NOBODY]
     return (
         stairs.true_positives[taken].sum().item(),
@@ -103,14 +103,14 @@ def pooled_counts(stairs: Staircase, step: Array) -> PooledCounts:
     )
 
 
-def pooled_worth(stairs: Staircase, worth_of: Worth, step: Array) -> float:
-    """What these steps are worth together; 0/0 that counts for nothing is below everything."""
-    worth = worth_of(*pooled_counts(stairs, step)).item()
-    return -np.inf if np.isnan(worth) else worth
+def pooled_value(stairs: Staircase, value_of: Worth, step: Array) -> float:
+    """Return the value of the pooled counts at these steps; -inf for NaN (0/0 left out)."""
+    value = value_of(*pooled_counts(stairs, step)).item()
+    return -np.inf if np.isnan(value) else value
 
 
 def _orient(stairs: Staircase, metric: LinearFractional) -> tuple[LinearFractional, Array, Array]:
-    """The ratio with a denominator that is nowhere negative; where that is largest and least.
+    """Orient the ratio so that its denominator is not negative; find where it is largest, least.
 
     A monotone ratio has no pole, so its denominator has one sign. If its least value is 0, the
     choice there is 0/0, which Dinkelbach's method cannot compare with others.
@@ -123,10 +123,10 @@ def _orient(stairs: Staircase, metric: LinearFractional) -> tuple[LinearFraction
 
 
 def _dinkelbach(stairs: Staircase, metric: LinearFractional, step: Array) -> Array:
-    """The choice with the largest ratio among those that are not 0/0, from any of them."""
+    """Find the choice with the largest ratio among those that are not 0/0, starting at `step`."""
     numerator, denominator = pooled_parts(pooled_counts(stairs, step), metric)
     while denominator > 0:
-        # Cross-multiplied, so that whole counts give exact ties: no division happens in between.
+        # Cross-multiplied, without a division, so that whole counts give exact ties.
         gains = [
             denominator * above - numerator * below
             for above, below in zip(*map(slopes, metric.parts), strict=True)
@@ -144,22 +144,28 @@ def _dinkelbach(stairs: Staircase, metric: LinearFractional, step: Array) -> Arr
 
 def _largest_sums(stairs: Staircase, per_hit: float, per_prediction: float) -> Array:
     step = np.empty(stairs.n_labels, np.int64)
-    counts = stairs.true_positives, stairs.predicted
-    _best_linear(stairs.grid.offsets, *counts, float(per_hit), float(per_prediction), step)
+    _best_linear(
+        stairs.grid.offsets,
+        stairs.true_positives,
+        stairs.predicted,
+        float(per_hit),
+        float(per_prediction),
+        step,
+    )
     return step
 
 
 def _best_found(stairs: Staircase, objective: Objective) -> Array:
-    """A good choice that keeps pooled floors; finding the best is a knapsack problem.
+    """Find a good choice that satisfies pooled floors; the best one is a knapsack problem.
 
-    Two paths lead from predicting nobody to predicting down to every positive. On one, labels take
+    Two paths lead from predicting no rows to predicting every positive. On the first, labels take
     the steps of their concave hulls in order of precision, steepest first; without floors the best
-    stop on it is the optimum that Dinkelbach's method finds. On the other they take all their steps
-    in order of score: the shared thresholds. From the better stop of the two, single labels move as
-    long as that helps. So the answer is never below the best shared threshold that keeps the
-    floors, and no change of one label's threshold improves it. Where no stop keeps them, the same
-    search comes as close to the floors as it can and goes on from there; with one floor, that
-    nothing keeps it is then certain.
+    stop on it is the optimum that Dinkelbach's method finds. On the second they take all their
+    steps in order of score: the shared thresholds. From the better stop of the two, single labels
+    move as long as that helps. So the answer is never below the best shared threshold that
+    satisfies the floors, and no change of one label's threshold improves it. If no stop satisfies
+    the floors, a first search comes as close to them as it can, and the second goes on from there;
+    with a single floor, failure then proves that no choice satisfies it.
     """
     offsets, tp, predicted = stairs.grid.offsets, stairs.true_positives, stairs.predicted
     corners = np.empty(len(tp), np.int64)
@@ -174,73 +180,73 @@ def _best_found(stairs: Staircase, objective: Objective) -> Array:
         (highest, _last_of_equals(stairs.grid.scores[highest])),
     ]
     step = _climb(stairs, objective, paths)
-    if np.isneginf(pooled_worth(stairs, objective, step)):  # no stop keeps them: come closer first
+    if np.isneginf(pooled_value(stairs, objective, step)):  # no stop satisfies the floors
         step = _climb(stairs, objective.spare, paths)
         while _move_one(stairs, objective, step):
             pass
-    keeps = pooled_worth(stairs, objective, step) > -np.inf
-    return step if keeps else np.full(stairs.n_labels, NOBODY)
+    satisfied = pooled_value(stairs, objective, step) > -np.inf
+    return step if satisfied else np.full(stairs.n_labels, NOBODY)
 
 
-def _climb(stairs: Staircase, worth_of: Worth, paths: list[tuple[Array, Array]]) -> Array:
-    """The best stop of the paths, and from there single labels move as long as that helps."""
-    stops = [_best_stop(stairs, worth_of, *path) for path in paths]
-    step = max(stops, key=lambda step: pooled_worth(stairs, worth_of, step))
-    while _move_one(stairs, worth_of, step):
+def _climb(stairs: Staircase, value_of: Worth, paths: list[tuple[Array, Array]]) -> Array:
+    """Start at the best stop of the paths and move single labels as long as that helps."""
+    stops = [_best_stop(stairs, value_of, path, is_stop) for path, is_stop in paths]
+    step = max(stops, key=lambda step: pooled_value(stairs, value_of, step))
+    while _move_one(stairs, value_of, step):
         pass
     return step
 
 
 def _best_alone(stairs: Staircase, objective: Objective) -> Array:
-    """The best choice for a metric that only looks at predictions, such as precision.
+    """Choose the best single step, for a metric of the predicted rows alone, such as precision.
 
     Pooled it is a mean over predictions, so no choice beats the best step of a single label.
     """
     positives, total = stairs.positives.sum(), stairs.total.sum()
-    worth = objective(stairs.true_positives, stairs.predicted, positives, total)
-    worth[np.isnan(worth)] = -np.inf
+    value = objective(stairs.true_positives, stairs.predicted, positives, total)
+    value[np.isnan(value)] = -np.inf
     step = np.full(stairs.n_labels, NOBODY)
-    nobody = pooled_worth(stairs, objective, step)
-    if len(worth) and worth.max() > nobody:
-        equals = np.flatnonzero(worth == worth.max())
+    none_value = pooled_value(stairs, objective, step)
+    if len(value) and value.max() > none_value:
+        equals = np.flatnonzero(value == value.max())
         fewest = equals[np.argmin(stairs.predicted[equals])]
         step[stairs.grid.columns[fewest]] = fewest
     return step
 
 
-def _best_stop(stairs: Staircase, worth_of: Worth, path: Array, stops: Array) -> Array:
-    """Where each label stands at the best stop of a path of steps."""
+def _best_stop(stairs: Staircase, value_of: Worth, path: Array, is_stop: Array) -> Array:
+    """Return the step of each label at the best stop of a path of steps."""
     order = np.argsort(path)  # label by label, to see what each step adds
     back = np.argsort(order)
     label, more_tp, more = (part[back] for part in _rises(stairs, path[order]))
-    worth = worth_of(
+    value = value_of(
         np.append(0, np.cumsum(more_tp)),
         np.append(0, np.cumsum(more)),
         stairs.positives.sum(),
         stairs.total.sum(),
     )
-    worth[1:][~stops] = -np.inf
-    worth[np.isnan(worth)] = -np.inf
-    taken = slice(int(np.argmax(worth)))
+    value[1:][~is_stop] = -np.inf
+    value[np.isnan(value)] = -np.inf
+    taken = slice(int(np.argmax(value)))
     step = np.full(stairs.n_labels, NOBODY)
     np.maximum.at(step, label[taken], path[taken])
     return step
 
 
-def _move_one(stairs: Staircase, worth_of: Worth, step: Array) -> bool:
-    """Move the one label whose change of threshold helps most, if any does."""
+def _move_one(stairs: Staircase, value_of: Worth, step: Array) -> bool:
+    """Move the label whose change of threshold helps most; return False if none helps."""
     tp, predicted, positives, total = pooled_counts(stairs, step)
     label = stairs.grid.columns
-    somebody = step != NOBODY
+    predicts = step != NOBODY
     own_tp, own = np.zeros_like(stairs.positives), np.zeros_like(stairs.positives)
-    own_tp[somebody] = stairs.true_positives[step[somebody]]
-    own[somebody] = stairs.predicted[step[somebody]]
-    # Every step of every label in place of its own, then nobody in place of its own.
+    own_tp[predicts] = stairs.true_positives[step[predicts]]
+    own[predicts] = stairs.predicted[step[predicts]]
+    # Replace a label's own step by each of its steps, then by no prediction.
     there_tp = np.append(stairs.true_positives - own_tp[label], -own_tp) + tp
     there = np.append(stairs.predicted - own[label], -own) + predicted
-    worth = worth_of(there_tp, there, positives, total)
-    best = int(np.nanargmax(worth))
-    if not worth[best] > pooled_worth(stairs, worth_of, step) + _LEAST_GAIN:
+    value = value_of(there_tp, there, positives, total)
+    best = int(np.nanargmax(value))
+    if not value[best] > pooled_value(stairs, value_of, step) + _LEAST_GAIN:
         return False
     if best < len(label):
         step[label[best]] = best
@@ -250,7 +256,7 @@ def _move_one(stairs: Staircase, worth_of: Worth, step: Array) -> bool:
 
 
 def _rises(stairs: Staircase, steps: Array) -> tuple[Array, Array, Array]:
-    """The label of each of these steps, and the tp and predictions it adds to the one before."""
+    """Return the label of each of these steps, and the tp and predictions that it adds."""
     label = np.searchsorted(stairs.grid.offsets, steps, side="right") - 1
     opens = np.append(True, np.diff(label) != 0)[: len(steps)]
     tp, predicted = stairs.true_positives[steps], stairs.predicted[steps]
@@ -266,12 +272,12 @@ def _last_of_equals(scores: Array) -> Array:
 
 
 def slopes(weights: Coefficients) -> tuple[float, float]:
-    """What a weighted sum of tp, fp, fn, tn gains for each hit and for each prediction."""
+    """Return what a weighted sum of tp, fp, fn, tn gains per hit and per prediction."""
     tp, fp, fn, tn = weights
     return tp - fp - fn + tn, fp - tn
 
 
 def pooled_parts(counts: PooledCounts, metric: LinearFractional) -> tuple[float, float]:
-    """The numerator and the denominator of a ratio at these counts."""
+    """Return the numerator and the denominator of a ratio at these counts."""
     numerator, denominator = metric.sums(*confusion(*counts))
     return float(numerator), float(denominator)

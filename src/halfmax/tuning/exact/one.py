@@ -1,11 +1,11 @@
-"""One classifier: the exact best threshold without sorting its scores.
+"""One classifier: the exact best threshold without sorting all scores.
 
-The scores are counted into buckets by their leading bits, positives and negatives apart. The counts
-at the edges of buckets are exact, so the best edge is a floor under the optimum. Inside a bucket no
-threshold can do better than to catch all of its positives and none of its negatives: a ceiling.
-Only buckets whose ceiling reaches the floor are opened. Their rows, as a rule a few in a hundred,
-are taken out and counted into finer buckets by their next bits, and so on until the rows that are
-left are few enough to sort, or lie in buckets of one score only.
+The scores are counted in buckets by their leading bits, positives and negatives separately. The
+counts at the edges of buckets are exact, so the best edge is a floor under the optimum. Inside a
+bucket no threshold can do better than to catch all of its positives and none of its negatives: a
+ceiling. Only buckets whose ceiling reaches the floor are opened. Their rows, usually a few per
+cent, are extracted and counted in finer buckets by their next bits, and so on until the remaining
+rows are few enough to sort, or are in buckets of a single score.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
 from halfmax.tuning.exact.buckets import (
@@ -44,20 +45,12 @@ from halfmax.tuning.exact.buckets import (
 __all__ = ["ScoredRows", "Step", "Whole", "best_step"]
 
 
-_BUCKET_BITS = 15
-_BLOCK = 1 << 20
-_SORTED_AT_ONCE = 1 << 15
-_OPENED_SORTED = 1 << 12  # rows of opened buckets; more are cut into finer buckets first
-_SAMPLE = 1 << 12
-_TAILS = (100, 20)  # of a sample, one in this many at each end
-_STEEPEST = 1e300
-_FEW_EXPECTED = 4.0  # rows of a sample
-_ALIKE = 8  # rows of a sample
-_RARE = 0.01  # share of rows; with more, hardly a group of rows has none of them
+_STEEPEST = 1e300  # buckets per unit of score
+_RARE = 0.01  # share of rows; above it, hardly any group of rows is without one
 
 
 class ScoredRows(NamedTuple):
-    """Finite scores, truth (uint8) and weights of rows, and the counts that lie above them."""
+    """Finite scores, truth (uint8) and weights of rows, and the counts above them."""
 
     scores: Array
     truth: Array
@@ -67,26 +60,26 @@ class ScoredRows(NamedTuple):
 
 
 def best_step(rows: ScoredRows, whole: Whole) -> Step:
-    """The best threshold of all, predicting nobody included; the highest among equals."""
-    nobody = Step(np.inf, 0, 0, float(whole.worth(0, 0)))
+    """Find the best threshold, +inf included; the highest among equals."""
+    none = Step(np.inf, 0, 0, float(whole.value(0, 0)))
     if not rows.truth.any():
-        return nobody
+        return none
     ends = _ends(rows.scores)
     if ends[0] == -np.inf:
         return best_step(_pick(rows, np.flatnonzero(rows.scores > -np.inf), 0, 0), whole)
     found = _search(rows, whole, ends)
-    return found if found.worth > nobody.worth else nobody
+    return found if found.value > none.value else none
 
 
 def _ends(scores: Array) -> Array:
-    """The lowest and the highest score."""
+    """Return the lowest and the highest score."""
     parts = map_blocks(lambda part: (scores[part].min(), scores[part].max()), _blocks(scores))
     lows, highs = zip(*parts, strict=True)
     return np.array([min(lows), max(highs)])
 
 
 def _search(rows: ScoredRows, whole: Whole, ends: Array) -> Step:
-    if len(rows.scores) <= _SORTED_AT_ONCE:
+    if len(rows.scores) <= limits.sorted_at_once:
         return _search_sorted(rows, whole)
     dtype, cut = rows.scores.dtype, _cut(rows, whole, ends)
     last = np.array([cut.size])
@@ -101,11 +94,11 @@ def _search(rows: ScoredRows, whole: Whole, ends: Array) -> Step:
         share = buckets.inside[chosen[0] : chosen[-1] + 1].sum() / buckets.inside.sum()
         opened = _open(rows, cut, _window(cut, ends, chosen, share), chosen)
         found += _search_opened(opened, buckets.take(chosen), whole, floor, dtype)
-    return max(found, key=lambda step: (step.worth, step.threshold))
+    return max(found, key=lambda step: (step.value, step.threshold))
 
 
 def _cut(rows: ScoredRows, whole: Whole, ends: Array) -> Cut:
-    """The way of cutting that would open the fewest rows of a sample, or few enough."""
+    """Choose the cut that would open the fewest rows of a sample, or few enough."""
     low, high = keys_of(ends).tolist()
     shift = max(0, (high - low).bit_length() - _resolution(len(rows.scores)))
     size, least = (high >> shift) - (low >> shift) + 1, int(least_of(ends.dtype))
@@ -115,14 +108,14 @@ def _cut(rows: ScoredRows, whole: Whole, ends: Array) -> Cut:
     sample, expected = _sample(rows), {}
     for cut in (*_even_cuts(sample.scores, ends, bits, _resolution(len(rows.scores))), bits):
         expected[cut] = _expected_rows(sample, whole, cut)
-        if expected[cut] < _FEW_EXPECTED:
+        if expected[cut] < limits.few_expected:
             return cut
     return min(expected, key=lambda cut: expected[cut])
 
 
 def _even_cuts(sample: Array, ends: Array, bits: Cut, resolution: int) -> Iterator[Cut]:
-    """Even buckets from end to end, and then without tails, some of which may be long."""
-    tails = [len(sample) // tail for tail in _TAILS]
+    """Yield even buckets over the full range, then over ranges without their tails."""
+    tails = [len(sample) // tail for tail in limits.sample_tails]
     for start, stop in (ends, *(sample[[tail, -1 - tail]] for tail in tails)):
         width = float(stop) - float(start)
         if width > 0 and 0 < (scale := ((1 << resolution) - 1) / width) < _STEEPEST:
@@ -132,14 +125,17 @@ def _even_cuts(sample: Array, ends: Array, bits: Cut, resolution: int) -> Iterat
 
 
 def _sample(rows: ScoredRows) -> ScoredRows:
-    """Some of the rows, sorted."""
-    step = len(rows.scores) // _SAMPLE + 1
+    """Return an evenly spaced sample of the rows, sorted by score."""
+    step = len(rows.scores) // limits.bucket_sample + 1
     order = np.argsort(rows.scores[::step])
     return ScoredRows(*(part[::step][order] for part in rows[:3]))
 
 
 def _expected_rows(sample: ScoredRows, whole: Whole, cut: Cut) -> float:
-    """Rows of a sample that would be opened; the size of buckets matters less, as does clipping."""
+    """Estimate the rows of a sample that a cut would open.
+
+    Large buckets and clipping add a little to the estimate.
+    """
     bucket = np.unique(find_buckets(sample.scores, cut), return_inverse=True)[1]
     n_rows = np.bincount(bucket)
     heavy = sample.weights * (whole.total / max(sample.weights.sum(), 1))
@@ -152,7 +148,7 @@ def _expected_rows(sample: ScoredRows, whole: Whole, cut: Cut) -> float:
 def _search_opened(
     parts: list[OpenedBucket], buckets: Buckets, whole: Whole, floor: float, dtype: np.dtype[Any]
 ) -> list[Step]:
-    """The best thresholds of opened buckets; the best of all is among them."""
+    """Find the best thresholds of opened buckets, including the best of all."""
     found = []
     while parts:
         low, high = ends_of(parts, len(buckets.hits))
@@ -162,7 +158,7 @@ def _search_opened(
             others = np.flatnonzero(~single)
             parts = keep_buckets(parts, others, len(single))
             buckets, low, high = buckets.take(others), low[others], high[others]
-        if sum(len(rows.keys) for rows in parts) <= _OPENED_SORTED:
+        if sum(len(rows.keys) for rows in parts) <= limits.opened_sorted:
             break
         parts, buckets, floor = _refine(parts, buckets, (low, high), whole, floor)
     if parts:
@@ -180,7 +176,7 @@ def _refine(
     whole: Whole,
     floor: float,
 ) -> tuple[list[OpenedBucket], Buckets, float]:
-    """Cut opened buckets into finer ones and open those of them that reach the floor."""
+    """Cut opened buckets into finer ones, and open those that reach the floor."""
     low, high = ends
     span = high - low
     n_rows = sum(len(rows.keys) for rows in parts)
@@ -212,7 +208,7 @@ def _search_sorted(rows: ScoredRows, whole: Whole) -> Step:
     hits = weights * rows.truth[order]
     tp, predicted = np.cumsum(hits), np.cumsum(weights)
     if isinstance(rows.tp_above, np.ndarray):
-        # What lies above a bucket is known: replace what was summed above its first row.
+        # The counts above a bucket are known: they replace the sums up to its first row.
         lift_tp, lift_predicted = rows.tp_above[order], rows.predicted_above[order]
         first = np.flatnonzero(np.append(True, np.diff(lift_predicted) != 0))
         length = np.diff(np.append(first, len(order)))
@@ -222,10 +218,10 @@ def _search_sorted(rows: ScoredRows, whole: Whole) -> Step:
         tp, predicted = tp + rows.tp_above, predicted + rows.predicted_above
     last_of_equals = np.append(scores[1:] != scores[:-1], True)
     tp, predicted = tp[last_of_equals], predicted[last_of_equals]
-    worth = whole.worth(tp, predicted)
-    best = int(np.argmax(worth))
-    threshold = float(scores[last_of_equals][best]) + 0.0  # no -0.0 in an answer
-    return Step(threshold, tp[best].item(), predicted[best].item(), worth[best].item())
+    value = whole.value(tp, predicted)
+    best = int(np.argmax(value))
+    threshold = float(scores[last_of_equals][best]) + 0.0  # never answer -0.0
+    return Step(threshold, tp[best].item(), predicted[best].item(), value[best].item())
 
 
 def _pick(rows: ScoredRows, places: Array, tp_above: Any, predicted_above: Any) -> ScoredRows:
@@ -244,11 +240,11 @@ def _bucket_counts(rows: ScoredRows, cut: Cut) -> Array:
 
     def count(part: slice) -> Array:
         counts = np.zeros(2 * cut.size, rows.weights.dtype)
-        inside = rows.scores[part], bits[part], rows.truth[part]
+        scores, truth = rows.scores[part], rows.truth[part]
         if unweighted:
-            count_unweighted(*inside, cut, counts)
+            count_unweighted(scores, bits[part], truth, cut, counts)
         else:
-            count_buckets(*inside, rows.weights[part], cut, counts)
+            count_buckets(scores, bits[part], truth, rows.weights[part], cut, counts)
         return counts
 
     total = np.zeros(2 * cut.size, sum_type(rows.weights))
@@ -258,16 +254,16 @@ def _bucket_counts(rows: ScoredRows, cut: Cut) -> Array:
 
 
 def _single_scores(rows: ScoredRows, cut: Cut, ends: Array, chosen: Array) -> tuple[Array, Array]:
-    """The chosen buckets that hold many rows of one score, and its key.
+    """Find chosen buckets in which all of many rows have one score, and return its key.
 
-    Tied scores need not be taken out. Buckets in which a sample finds many rows, all with the same
-    score, are looked at.
+    The rows of such a bucket need not be extracted. Only buckets are checked in which a sample
+    finds many rows, all with the same score.
     """
-    sample = np.sort(rows.scores[:: len(rows.scores) // _SAMPLE + 1])
+    sample = np.sort(rows.scores[:: len(rows.scores) // limits.bucket_sample + 1])
     bucket, first, size = np.unique(
         find_buckets(sample, cut), return_index=True, return_counts=True
     )
-    alike = (sample[first] == sample[first + size - 1]) & (size >= _ALIKE)
+    alike = (sample[first] == sample[first + size - 1]) & (size >= limits.alike_rows)
     alike &= np.isin(bucket, chosen)
     usual, bucket = sample[first[alike]], bucket[alike]
     if not len(bucket):
@@ -285,27 +281,44 @@ def _single_scores(rows: ScoredRows, cut: Cut, ends: Array, chosen: Array) -> tu
 
 
 def _open(rows: ScoredRows, cut: Cut, window: Window, chosen: Array) -> list[OpenedBucket]:
-    """Take out the rows of the chosen buckets."""
+    """Extract the rows of the chosen buckets."""
     bits, rank = bits_of(rows.scores), ranks(chosen, cut.size)
 
     def take_out(part: slice) -> OpenedBucket:
-        inside = rows.scores[part], bits[part], rows.truth[part], rows.weights[part]
-        types = np.int64, np.uint8, rows.weights.dtype, np.int32
-        taken = OpenedBucket(*(np.empty(part.stop - part.start + 1, kind) for kind in types))
-        found = taken.take(slice(collect(*inside, cut, window, rank, *taken)))
+        size = part.stop - part.start + 1
+        taken = OpenedBucket(
+            keys=np.empty(size, np.int64),
+            truth=np.empty(size, np.uint8),
+            weights=np.empty(size, rows.weights.dtype),
+            bucket=np.empty(size, np.int32),
+        )
+        n_taken = collect(
+            rows.scores[part],
+            bits[part],
+            rows.truth[part],
+            rows.weights[part],
+            cut,
+            window,
+            rank,
+            taken.keys,
+            taken.truth,
+            taken.weights,
+            taken.bucket,
+        )
+        found = taken.take(slice(n_taken))
         return found._replace(keys=raise_keys(found.keys))
 
     return [part for part in map_blocks(take_out, _blocks(bits)) if len(part.keys)]
 
 
 def _window(cut: Cut, ends: Array, chosen: Array, share: float) -> Window:
-    """Scores between which all of the chosen buckets lie, and not much more."""
+    """Return a narrow range of scores that contains all of the chosen buckets."""
     if not cut.even:
         edges = (np.array([chosen[0], chosen[-1] + 1]) + cut.base << cut.shift) - [0, 1]
         low, high = scores_of(np.clip(edges, *keys_of(ends)), ends.dtype)
         return Window(low, high, share < _RARE)
     low, high = ends
-    with np.errstate(over="ignore"):  # two buckets more, for rounding, may be too many
+    with np.errstate(over="ignore"):  # two extra buckets, for rounding, may overflow
         edges = cut.low + np.array([chosen[0] - 2, chosen[-1] + 3]) / cut.scale
         if chosen[0] > 0:
             low = np.nextafter(edges[0].astype(ends.dtype), -np.inf)
@@ -315,9 +328,9 @@ def _window(cut: Cut, ends: Array, chosen: Array, share: float) -> Window:
 
 
 def _resolution(n_rows: int) -> int:
-    """The bits of buckets: no more buckets than rows need."""
-    return min(_BUCKET_BITS, max(1, n_rows.bit_length() - 4))
+    """Return the number of bits for buckets: few rows need fewer buckets."""
+    return min(limits.bucket_bits, max(1, n_rows.bit_length() - 4))
 
 
 def _blocks(rows: Array) -> list[slice]:
-    return spans(len(rows), max(_BLOCK, len(rows) // 8 + 1))
+    return spans(len(rows), max(limits.bucket_block_rows, len(rows) // 8 + 1))

@@ -1,40 +1,36 @@
-"""Per-instance averages with one threshold for each label: coordinate ascent.
+"""Samples averages with one threshold for each label: coordinate ascent.
 
-The labels of a row share its metric, so their thresholds cannot be chosen apart and the exact
-optimum is out of reach. From the best threshold that all labels share, one label after the other
-moves to its own exact best while the others stay, until none moves: a local optimum, never below
-the shared threshold.
+The labels of a row share its metric, so their thresholds cannot be chosen independently, and the
+exact optimum is out of reach. From the best shared threshold, one label after the other moves to
+its own exact best while the others stay, until none moves. The result is a local optimum, never
+below the shared threshold.
 
-A kernel moves the labels. It computes a metric that is a plain ratio by itself. Of any other it
-knows nothing: for each row it has a window of values around the counts that the row has now, and it
-stops when a row is about to leave its window. Then the windows are filled again, for all rows at
-once.
+A kernel moves the labels. It computes a metric that is a plain ratio itself. Any other metric is
+unknown to it: for each row it has a window of values around the current counts of the row, and it
+stops when a row is about to leave its window. Then the windows are refilled, for all rows at once.
 """
-
-from typing import Any
 
 import numpy as np
 
 from halfmax._core.jit import kernel
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.limits import limits
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.plain_ratio import as_plain_ratio, divide
 from halfmax.tuning.exact.falling import Falling, fall
-from halfmax.tuning.exact.shared import TIE, best_shared, group_scores
+from halfmax.tuning.exact.groups import group_scores
+from halfmax.tuning.exact.shared import TIE, best_shared
 
 _MOST_SWEEPS = 100
-# A window reaches this far from its middle. A large one is filled less often, but costs more; all
-# of them together must stay in the cache.
-_FURTHEST = 32
-_MOST_CELLS = 1 << 20
 _MOST_AT_ONCE = 1 << 26  # scores, less than a second
-_ROUNDING = 1e-12  # of sums, far more than it can be
+_ROUNDING = 1e-12  # of sums, a generous bound
 
 
-# What a row gains by each change of its predictions: from now on one more negative or one more
-# positive is predicted; up to now the last one was, a negative or a positive. No positive of any
-# row gains more than `most[0]`. Rows are given as codes, see `Falling`.
+# A row has four gains. The first two are what it would gain if one more negative, or one more
+# positive, were predicted. The last two are what it gained when the last negative, or the last
+# positive, was predicted. No positive of any row gains more than `most[0]`. Rows are passed as
+# codes, see `Falling`.
 
 
 @kernel
@@ -49,7 +45,7 @@ def _gains_of_ratio(
     gains: Array,
     most: Array,
 ) -> None:
-    """Compute the gains of some rows from the ratio: a step adds the same to its sums anywhere."""
+    """Compute the gains of some rows from the ratio, whose sums change by constant amounts."""
     hit, hit_ = ratio[0] - ratio[2], ratio[4] - ratio[6]  # a positive, above and below the line
     miss, miss_ = ratio[1] - ratio[3], ratio[5] - ratio[7]  # a negative
     for code in codes:
@@ -58,7 +54,7 @@ def _gains_of_ratio(
         above = ratio[0] * tp[i] + ratio[1] * fp[i] + ratio[2] * true + ratio[3] * false
         below = ratio[4] * tp[i] + ratio[5] * fp[i] + ratio[6] * true + ratio[7] * false
         here = divide(above, below, ratio[8])
-        gains[i] = 0.0  # for changes that cannot be
+        gains[i] = 0.0  # for impossible changes
         if false > 0:
             gains[i, 0] = importance[i] * (divide(above + miss, below + miss_, ratio[8]) - here)
         if true > 0:
@@ -74,7 +70,7 @@ def _gains_of_ratio(
 def _gains_in_windows(
     codes: Array, tp: Array, fp: Array, middle: Array, windows: Array, gains: Array, most: Array
 ) -> bool:
-    """Look the gains of some rows up in their windows; False if one has left its window."""
+    """Look up the gains of some rows in their windows; False if a row has left its window."""
     reach = windows.shape[1] >> 1
     inside = True
     for code in codes:
@@ -98,25 +94,25 @@ def _gains_in_windows(
 def _best_place(
     codes: Array, n_now: int, positives: int, gains: Array, most: float, records: Array
 ) -> int:
-    """How many of a label's falling scores to predict; the first `n_now` are predicted now.
+    """Find how many of a label's falling scores to predict; the first `n_now` are predicted now.
 
-    A negative gains nothing, so the search ends where the positives that are left could not lift
-    the worth to the best. The first of equals within rounding is the highest threshold, and it is a
-    record when it is met: no score above it is worth as much.
+    A negative gains nothing, so the search ends where the remaining positives could not lift the
+    value to the best. Among values that are equal within rounding the first has the highest
+    threshold, and it is a record when it is reached: no score above it has the same value.
     """
-    worth, best = 0.0, 0.0
+    value, best = 0.0, 0.0
     n_records, left = 0, positives
     for e in range(codes.size):
         code = codes[e]
-        worth += gains[code >> 2, (code & 1) + (2 if e < n_now else 0)]
+        value += gains[code >> 2, (code & 1) + (2 if e < n_now else 0)]
         left -= code & 1
         if code & 2:
-            if worth > best:
-                best = worth
-                records[n_records, 0] = worth
+            if value > best:
+                best = value
+                records[n_records, 0] = value
                 records[n_records, 1] = e + 1
                 n_records += 1
-            elif worth + left * most < best - _ROUNDING:
+            elif value + left * most < best - _ROUNDING:
                 break
     if best <= TIE:
         return 0
@@ -128,7 +124,7 @@ def _best_place(
 
 @kernel
 def _move(codes: Array, step: int, tp: Array, fp: Array) -> None:
-    """Predict some scores more, or less."""
+    """Add some scores to the predictions (step 1), or remove them (step -1)."""
     for code in codes:
         if code & 1:
             tp[code >> 2] += step
@@ -155,10 +151,10 @@ def _sweep(
     gains: Array,
     most: Array,
 ) -> None:
-    """Move labels, each to its best place, from label `place[0]` on.
+    """Move labels to their best places, one after the other, starting at label `place[0]`.
 
-    It stops when a row has left its window, when as many labels as there are have stayed in turn
-    (`place[1]`), after the last label, or after so many scores that Ctrl-C must be heard.
+    The sweep stops when a row has left its window, when all labels in succession have stayed
+    (`place[1]` counts them), after the last label, or after enough scores to check for Ctrl-C.
     """
     n_labels = n_predicted.size
     inside, left = True, _MOST_AT_ONCE
@@ -174,21 +170,20 @@ def _sweep(
         moved = here[min(now, best) : max(now, best)]
         _move(moved, 1 if best > now else -1, tp, fp)
         if ratio.size:
-            fixed = row_positives, total, importance, ratio
-            _gains_of_ratio(moved, tp, fp, *fixed, gains, most)
+            _gains_of_ratio(moved, tp, fp, row_positives, total, importance, ratio, gains, most)
         else:
             inside = _gains_in_windows(moved, tp, fp, middle, windows, gains, most)
 
 
 @kernel
 def _count_rows(edges: Array, codes: Array, n_predicted: Array, tp: Array, fp: Array) -> None:
-    """Count for each row the positives and the negatives that are predicted."""
+    """Count the predicted positives and the predicted negatives of each row."""
     for j in range(n_predicted.size):
         _move(codes[edges[j] : edges[j] + n_predicted[j]], 1, tp, fp)
 
 
 class _RowState:
-    """What each row has predicted, and what its metric would be after any change."""
+    """The predictions of each row, and what its metric would gain by any change."""
 
     def __init__(self, data: LabelledScores, labels: Falling, objective: Objective) -> None:
         self.tp, self.fp = np.zeros((2, data.n_rows), np.int64)
@@ -199,8 +194,8 @@ class _RowState:
         self.importance = weights / weights.sum()
         self.objective = objective
         self.ratio = as_plain_ratio(objective)
-        side = int(np.sqrt(_MOST_CELLS / data.n_rows))
-        self.reach = min(max((side - 1) // 2, 1), _FURTHEST)
+        side = int(np.sqrt(limits.window_cells / data.n_rows))
+        self.reach = min(max((side - 1) // 2, 1), limits.window_reach)
         n_windows = 0 if len(self.ratio) else data.n_rows
         self.windows = np.empty((n_windows, 2 * self.reach + 1, 2 * self.reach + 1))
         self.middle = np.empty((n_windows, 2), np.int64)
@@ -208,24 +203,49 @@ class _RowState:
         self.most = np.zeros(1)
         self.look_around(np.arange(data.n_rows))
 
-    @property
-    def parts(self) -> tuple[Any, ...]:
-        """What the kernels read and write."""
-        known = self.tp, self.fp, self.positives, self.total, self.importance, self.ratio
-        return *known, self.middle, self.windows, self.gains, self.most
+    def sweep(self, place: Array, labels: Falling, records: Array) -> None:
+        """Move labels to their best places; `place` says where to start and where it stopped."""
+        _sweep(
+            place,
+            labels.edges,
+            labels.codes,
+            labels.positives,
+            labels.n_predicted,
+            records,
+            self.tp,
+            self.fp,
+            self.positives,
+            self.total,
+            self.importance,
+            self.ratio,
+            self.middle,
+            self.windows,
+            self.gains,
+            self.most,
+        )
 
     def look_around(self, rows: Array) -> None:
         """Compute what these rows gain by each change."""
         if len(self.ratio):
-            fixed = self.positives, self.total, self.importance, self.ratio
-            _gains_of_ratio(4 * rows, self.tp, self.fp, *fixed, self.gains, self.most)
+            _gains_of_ratio(
+                4 * rows,
+                self.tp,
+                self.fp,
+                self.positives,
+                self.total,
+                self.importance,
+                self.ratio,
+                self.gains,
+                self.most,
+            )
         else:
             self.refill(rows)
-            known = self.tp, self.fp, self.middle, self.windows
-            _gains_in_windows(4 * rows, *known, self.gains, self.most)
+            _gains_in_windows(
+                4 * rows, self.tp, self.fp, self.middle, self.windows, self.gains, self.most
+            )
 
     def refill(self, rows: Array) -> None:
-        """Centre the windows of these rows; counts that cannot be are never looked at."""
+        """Centre the windows of these rows; cells of impossible counts are never read."""
         self.middle[rows, 0], self.middle[rows, 1] = self.tp[rows], self.fp[rows]
         around = np.arange(-self.reach, self.reach + 1)
         positives = self.positives[rows, None, None]
@@ -235,7 +255,7 @@ class _RowState:
         self.windows[rows] = value * self.importance[rows, None, None]
 
     def follow(self) -> None:
-        """Centre the windows of rows that have come half of their way, or have left them."""
+        """Centre the windows of rows that are at least half way to the border, or beyond it."""
         if len(self.ratio):
             return
         moved = np.maximum(abs(self.tp - self.middle[:, 0]), abs(self.fp - self.middle[:, 1]))
@@ -243,17 +263,16 @@ class _RowState:
 
 
 def ascend(data: LabelledScores, objective: Objective) -> Floats:
-    """One threshold for each label, a local optimum of the mean over rows."""
+    """Find one threshold for each label, a local optimum of the mean over rows."""
     shared = best_shared(group_scores(data, "samples"), objective)
     labels = fall(data, shared)
     state = _RowState(data, labels, objective)
-    fixed = labels.edges, labels.codes, labels.positives
     records = np.empty((int(np.diff(labels.edges).max(initial=0)), 2))
     stayed = 0
     for _ in range(_MOST_SWEEPS):
         place = np.array([0, stayed])
         while place[0] < data.n_labels and place[1] < data.n_labels:
-            _sweep(place, *fixed, labels.n_predicted, records, *state.parts)
+            state.sweep(place, labels, records)
             state.follow()
         stayed = place[1]
         if stayed >= data.n_labels:

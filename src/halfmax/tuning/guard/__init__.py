@@ -1,1 +1,1 @@
-"""Thresholds that hold on new data: labels lend each other strength."""
+"""Guards: thresholds that hold on new data, by pooling information across labels."""

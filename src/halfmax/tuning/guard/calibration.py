@@ -1,16 +1,16 @@
-"""Calibrated probabilities for every label, the rarest included: labels lend each other strength.
+"""Calibrated probabilities for every label, even the rarest, by pooling across labels.
 
-A label with two positives cannot be calibrated alone. Three layers share what all labels tell:
+A label with two positives cannot be calibrated alone. Three layers pool what all labels show:
 
-1. *One map for all*: the pooled positive rate of each band of scores, falling with the score
-   (isotonic regression), on the logit scale.
+1. *One map for all*: the pooled positive rate of each band, monotone in the score (isotonic
+   regression), on the logit scale.
 2. *What kind of label*: a logistic regression pooled over labels corrects the map by how many
    positives it expects of the label and by the band's rank within the label.
-3. *This label*: an intercept and a slope of its own, shrunk to those of the others by a normal
+3. *This label*: an intercept and a slope of its own, shrunk towards those of the others by a normal
    prior whose variances are learned from all labels (empirical Bayes). A label with many positives
-   follows its own; a label with none follows the others.
+   follows its own counts; a label with none follows the others.
 
-Probabilities are means over what is still uncertain about a label's intercept and slope.
+Probabilities are averaged over the remaining uncertainty of a label's intercept and slope.
 """
 
 from typing import NamedTuple
@@ -19,31 +19,31 @@ import numpy as np
 from scipy.special import expit, logit
 
 from halfmax._core.jit import kernel
+from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
 from halfmax.tuning.guard.bands import Bands
 
-_BLOCK_LABELS = 256
 _MOST_NEWTON, _NEWTON_DONE = 30, 1e-7
 _MOST_ROUNDS, _ROUNDS_DONE = 40, 1e-3
 _LEAST_VARIANCE = 1e-6
-_IDENTITY = np.array([0.0, 1.0, 0.0, 0.0])  # the pooled map as it is; data must earn a change
+_IDENTITY = np.array([0.0, 1.0, 0.0, 0.0])  # the pooled map, unchanged
 
 
 class Prior(NamedTuple):
-    """What all labels together say, before a label's own counts are looked at."""
+    """What all labels together show, before a label's own counts are used."""
 
     map: Array  # (bands,), the pooled logits
-    level: float  # the mean of what `_levels` gives
+    level: float  # the mean of `_levels`
     kind: Array  # (4,), weights of 1, map, level and rank
-    centre: float  # where on the logit scale a slope turns
+    centre: float  # the logit around which a slope turns
     mean: Array  # (2,), of intercepts and slopes
     variance: Array  # (2, 2)
 
 
 @kernel
 def _falling_rates(rows: Array, positives: Array, rates: Array) -> None:
-    """Isotonic regression of every label's bands: the rates that fall, and fit best."""
+    """Fit falling rates to the bands of every label (isotonic regression)."""
     size = np.empty(rows.shape[1])
     hits = np.empty(rows.shape[1])
     length = np.empty(rows.shape[1], np.int64)
@@ -70,7 +70,7 @@ def _falling_rates(rows: Array, positives: Array, rates: Array) -> None:
 def _pooled_newton(
     logits: Array, level: Array, rank: Array, rows: Array, positives: Array, kind: Array
 ) -> tuple[Array, Array]:
-    """Gradient and curvature of the pooled logistic regression, over all cells."""
+    """Compute gradient and curvature of the pooled logistic regression over all cells."""
     gradient, curvature = np.zeros(4), np.zeros((4, 4))
     x = np.ones(4)
     for j in range(rows.shape[0]):
@@ -98,7 +98,7 @@ def _fit_own(
     own: Array,
     spread: Array,
 ) -> None:
-    """Newton's method for each label's most probable intercept and slope, and their covariance."""
+    """Find each label's most probable intercept and slope, and their covariance (Newton)."""
     for j in range(rows.shape[0]):
         intercept, slope = own[j, 0], own[j, 1]
         widest = 0.0
@@ -124,8 +124,8 @@ def _fit_own(
             determinant = h00 * h11 - h01 * h01
             step0 = (h11 * g0 - h01 * g1) / determinant
             step1 = (h00 * g1 - h01 * g0) / determinant
-            size = abs(step0) + abs(step1) * widest  # how far any logit moves
-            shorter = 1.0 / max(1.0, size)  # far from the top, Newton's steps overshoot
+            size = abs(step0) + abs(step1) * widest  # the largest change of any logit
+            shorter = 1.0 / max(1.0, size)  # far from the maximum, Newton's steps overshoot
             intercept += shorter * step0
             slope += shorter * step1
             if size < _NEWTON_DONE:
@@ -137,19 +137,19 @@ def _fit_own(
 
 
 def falling_rates(rows: Array, positives: Array) -> Array:
-    """Isotonic regression for each label: rates of the bands that fall and fit best."""
+    """Fit falling rates to the bands of each label (isotonic regression)."""
     rates = np.empty_like(rows)
 
     def fit(part: slice) -> None:
         _falling_rates(rows[part], positives[part], rates[part])
 
-    for _ in map_blocks(fit, spans(len(rows), _BLOCK_LABELS)):
+    for _ in map_blocks(fit, spans(len(rows), limits.calibration_block_labels)):
         pass
     return rates
 
 
 def learn_prior(bands: Bands) -> Prior:
-    """Learn from all labels what is known of a label before its own counts are looked at."""
+    """Learn from all labels what is known about a label before its own counts are used."""
     logits = pooled_map(bands)
     level = float(_levels(bands, logits).mean())
     prior = Prior(logits, level, _IDENTITY.copy(), 0.0, np.zeros(2), np.eye(2) / 2)
@@ -172,7 +172,7 @@ def learn_prior(bands: Bands) -> Prior:
 
 
 def calibrate(bands: Bands, prior: Prior) -> Array:
-    """For each label and band the probability of a positive, from the prior and the counts."""
+    """Return the probability of a positive in each band of each label, given its counts."""
     cells = _cell_logits(bands, prior)
     own, spread = _posterior(bands, cells, prior, np.tile(prior.mean, (bands.n_labels, 1)))
     x = cells - prior.centre
@@ -184,11 +184,12 @@ def calibrate(bands: Bands, prior: Prior) -> Array:
 
 
 def pooled_map(bands: Bands) -> Array:
-    """The logit of the pooled positive rate of each band: falling, and without flat stretches.
+    """Return the logit of the pooled positive rate of each band, falling without flat stretches.
 
     Isotonic regression gives blocks of equal rates. Half a positive and half a negative are added
-    to each, so that no rate is 0 or 1, and between the middles of blocks the logit is drawn
-    straight over the logarithm of the rank, which no monotone change of the scores can alter.
+    to each block, so that no rate is 0 or 1. Between the middles of blocks the logit is
+    interpolated linearly in the logarithm of the rank, which no monotone change of the scores
+    alters.
     """
     rows, positives = bands.rows.sum(axis=0), bands.positives.sum(axis=0)
     fitted = falling_rates(np.maximum(rows, 1e-9)[None, :], positives[None, :])[0]
@@ -203,7 +204,7 @@ def pooled_map(bands: Bands) -> Array:
 
 
 def _fit_kind(bands: Bands, prior: Prior) -> Array:
-    """Weights of the pooled regression; a unit normal prior keeps them near the map as it is."""
+    """Fit the weights of the pooled regression; a unit normal prior keeps them near `_IDENTITY`."""
     level, rank = _levels(bands, prior.map) - prior.level, _ranks(bands)
     kind = _IDENTITY.copy()
     for _ in range(_MOST_NEWTON):
@@ -218,13 +219,13 @@ def _fit_kind(bands: Bands, prior: Prior) -> Array:
 
 
 def _levels(bands: Bands, logits: Array) -> Array:
-    """The logarithm of the share of positives that the map expects of each label."""
+    """Return the logarithm of the share of positives that the map expects of each label."""
     levels: Array = np.log(bands.rows @ expit(logits) / bands.total)
     return levels
 
 
 def _ranks(bands: Bands) -> Array:
-    """The logarithm of where each band stands within its label."""
+    """Return the logarithm of the relative rank of each band within its label."""
     down_to = np.cumsum(bands.rows, axis=1)
     ranks: Array = np.log((down_to - bands.rows / 2 + 0.5) / bands.total)
     return ranks
@@ -239,7 +240,7 @@ def _cell_logits(bands: Bands, prior: Prior) -> Array:
 
 
 def _posterior(bands: Bands, cells: Array, prior: Prior, start: Array) -> tuple[Array, Array]:
-    """Intercept and slope of each label, and how uncertain they are."""
+    """Return intercept and slope of each label, and their covariances."""
     own, spread = start.copy(), np.empty((bands.n_labels, 2, 2))
     precision = np.linalg.inv(prior.variance)
 
@@ -255,6 +256,6 @@ def _posterior(bands: Bands, cells: Array, prior: Prior, start: Array) -> tuple[
             spread[part],
         )
 
-    for _ in map_blocks(fit, spans(bands.n_labels, _BLOCK_LABELS)):
+    for _ in map_blocks(fit, spans(bands.n_labels, limits.calibration_block_labels)):
         pass
     return own, spread
