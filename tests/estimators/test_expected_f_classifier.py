@@ -34,8 +34,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from strategies import AWKWARD, shares_of_nothing
 
 import halfmax as hm
-from halfmax.estimators import expected_f_classifier
-from halfmax.estimators.expected_f_classifier import reconcile
+from halfmax._core.limits import changed
+from halfmax.estimators.reconcile import reconcile
 from halfmax.expected.joint import Joint, open_joint
 
 METRICS = ("f1", "f0.5", "f2", "precision", "recall", "accuracy")
@@ -315,18 +315,23 @@ def test_one_label_is_one_column():
 
 @pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
 @pytest.mark.parametrize("cells", [1 << 20, 1])
-def test_sparse_labels_give_sparse_predictions(container, cells, monkeypatch):
+def test_sparse_labels_give_sparse_predictions(container, cells):
     X, y = some_rows()
     expected = hm.ExpectedFClassifier(GaussianNB()).fit(X, y)
-    monkeypatch.setattr(expected_f_classifier, "_BLOCK_CELLS", cells)
-    model = hm.ExpectedFClassifier(GaussianNB()).fit(X, container(y))
-    got = model.predict(X)
+    whole = expected.predict(X), expected.predict_proba(X), expected.score(X, y)
+    with changed(joint_block_cells=cells):
+        model = hm.ExpectedFClassifier(GaussianNB()).fit(X, container(y))
+        got = model.predict(X)
+        in_blocks = expected.predict(X), expected.predict_proba(X), expected.score(X, y)
+        probabilities, score = model.predict_proba(X), model.score(X, container(y))
     kind = sparse.csr_array if issubclass(container, sparse.sparray) else sparse.csr_matrix
     assert type(got) is kind
     assert got.dtype == np.int64
-    assert_array_equal(got.toarray(), expected.predict(X))
-    assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
-    assert model.score(X, container(y)) == expected.score(X, y)
+    assert_array_equal(got.toarray(), in_blocks[0])
+    assert_array_equal(got.toarray(), whole[0])
+    assert_array_equal(probabilities, in_blocks[1])
+    assert_allclose(probabilities, whole[1], rtol=1e-9)
+    assert score == in_blocks[2] == whole[2]
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
@@ -357,13 +362,13 @@ def test_labels_may_be_a_frame(library):
     ],
     ids=["array", "list", "pandas", "csr", "coo", "polars"],
 )
-def test_blocks_of_rows_are_decided_like_all_at_once(container, monkeypatch):
+def test_blocks_of_rows_are_decided_like_all_at_once(container):
     X, y = some_rows()
     X = container(X)
     model = hm.ExpectedFClassifier(LogisticRegression()).fit(X, y)
     expected = model.predict(X), model.predict_proba(X), *model.joint(X)
-    monkeypatch.setattr(expected_f_classifier, "_BLOCK_CELLS", 16 * 7)
-    got = model.predict(X), model.predict_proba(X), *model.joint(X)
+    with changed(joint_block_cells=16 * 7):
+        got = model.predict(X), model.predict_proba(X), *model.joint(X)
     assert_array_equal(got[0], expected[0])
     for one, other in zip(got[1:], expected[1:], strict=True):
         assert_allclose(one, other, rtol=1e-9, atol=1e-15)

@@ -1196,11 +1196,11 @@ def test_the_assessment_waits_until_it_is_asked_for(options, weighted):
             model.fit(XM, YM, sample_weight=weights)
     else:
         model.fit(XM, YM)
-    assert model._waiting is not None
+    assert model._pending is not None
     copy = pickle.loads(pickle.dumps(model))
     assert model.expected_score_ == model.assessment_.expected_score
     assert model.assessment_ is model.assessment_
-    assert model._waiting is None
+    assert model._pending is None
     assert copy.expected_score_ == model.expected_score_
     assert_array_equal(copy.predict(XM), model.predict(XM))
 

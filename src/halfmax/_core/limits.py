@@ -27,6 +27,8 @@ class Limits:
 
     # ---- estimators
 
+    joint_block_cells: int = 1 << 21  # rows x labels x sizes; a few such arrays exist at a time
+
     # ---- tables
 
     # ---- displays and report
