@@ -210,7 +210,7 @@ def _open_indicator(y: Any) -> Matrix:
         shape, kind = matrix.values.shape, type_of_target(matrix.values)
         raise ValueError(
             f"y must be rows x labels of 0 and 1; got shape {shape}, {kind}. Only binary "
-            "classification of many labels is supported: for a single label use "
+            "classification is supported, of many labels: for a single label use "
             "ThresholdClassifier, or y.reshape(-1, 1); turn classes into labels with "
             "scikit-learn's label_binarize"
         )
