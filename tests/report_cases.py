@@ -1,4 +1,4 @@
-"""Tuned thresholds of every kind to report on, and what each of their thresholds counts."""
+"""Tuned thresholds of every kind to report on, and the counts at each threshold."""
 
 import pickle
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from scipy import sparse
 import halfmax as hm
 
 ROWS = 240
+QUICK = {"n_resamples": 5}
 NAMES = ["anatomy", "botany", "chemistry", "dentistry", "ecology", "forestry"]
 RATES = [0.5, 0.3, 0.15, 0.06, 0.02, 0.01]
 
@@ -36,14 +37,14 @@ HOSTILE = [
 
 
 class Case(NamedTuple):
-    """Data as plain arrays, thresholds tuned on them, and what `report` is told beside."""
+    """Data as plain arrays, thresholds tuned on them, and further options of `report`."""
 
     y: Any
     s: Any  # -inf where a sparse matrix stores nothing
     tuned: hm.Thresholds
     w: Any = None
     metric: Any = "f1"
-    told: dict[str, Any] = {}  # noqa: RUF012
+    options: dict[str, Any] = {}  # noqa: RUF012
 
     @property
     def names(self) -> list[str]:
@@ -55,12 +56,12 @@ class Case(NamedTuple):
         return (self.y, self.s) if self.y.ndim == 1 else (self.y[:, j], self.s[:, j])
 
     def predict(self, threshold: float | None, j: int | None = None) -> Any:
-        """0/1 of one label or of all; the threshold None predicts nobody."""
+        """0/1 of one label or of all; the threshold None predicts no rows."""
         s = self.s if j is None else self.column(j)[1]
         return ((s >= (np.inf if threshold is None else threshold)) & (s > -np.inf)).astype(int)
 
     def counts(self, threshold: float | None, j: int | None = None) -> dict[str, float]:
-        """What stands on the page, of one label or of all pooled."""
+        """Return the counts on the page, of one label or of all pooled."""
         truth = (self.y if j is None else self.column(j)[0]).astype(bool)
         guess = self.predict(threshold, j).astype(bool)
         one = np.ones(len(truth)) if self.w is None else np.asarray(self.w, float)
@@ -80,7 +81,7 @@ class Case(NamedTuple):
 
 
 def draw(rows: int = ROWS, rates: Any = tuple(RATES), seed: int = 0) -> tuple[Any, Any]:
-    """Labels of different base rates with scores that tell something."""
+    """Return labels of different base rates with informative scores."""
     rng = np.random.default_rng(seed)
     y = (rng.random((rows, len(rates))) < rates).astype(np.int8)
     return y, 1 / (1 + np.exp(2.0 - rng.normal(size=y.shape) - 2.0 * y))
@@ -95,7 +96,7 @@ RIGHT = hm.Metric("share right", lambda tp, fp, fn, tn: (tp + tn) / (tp + fp + f
 
 
 def many(**options: Any) -> Case:
-    """Named labels; options are those of `tune`, but for what `report` is told."""
+    """Return a case of named labels; options are those of `tune`."""
     y, s = draw()
     return _tuned(y, s, {"labels": NAMES} | options)
 
@@ -105,10 +106,10 @@ def one(**options: Any) -> Case:
     return _tuned(y[:, 1], s[:, 1], options)
 
 
-def _tuned(y: Any, s: Any, options: dict[str, Any], **told: Any) -> Case:
+def _tuned(y: Any, s: Any, options: dict[str, Any], **report_options: Any) -> Case:
     tuned = hm.tune(y, s, **options)
     w, metric = options.get("sample_weight"), options.get("metric", "f1")
-    return Case(y, s, tuned, w, metric, told)
+    return Case(y, s, tuned, w, metric, report_options)
 
 
 def _weights() -> Any:
@@ -130,7 +131,7 @@ def _sparse(**options: Any) -> Case:
 
 
 def _extremes(**options: Any) -> Case:
-    """A label without positives, one with nothing else, one that is always right."""
+    """Return a label without positives, one with only positives, and one with a perfect score."""
     y, s = draw()
     y[:, 0], y[:, 1] = 0, 1
     s[:, 2] = y[:, 2]
@@ -143,27 +144,27 @@ def _one_row() -> Case:
 
 
 def _from_file(new: bool) -> Case:
-    """As thresholds come back from a file: without what they were tuned on."""
+    """Return thresholds as loaded from a file, without their tuning data."""
     case = many()
     y, s = draw(seed=int(new))
     tuned = pickle.loads(pickle.dumps(case.tuned))
-    return case._replace(y=y, s=s, tuned=tuned, told={"y_true": y, "y_score": s})
+    return case._replace(y=y, s=s, tuned=tuned, options={"y_true": y, "y_score": s})
 
 
 def _decided() -> Case:
     case = many()
-    return case._replace(told={"decision": hm.decide(case.s)})
+    return case._replace(options={"decision": hm.decide(case.s)})
 
 
 def hostile() -> Case:
-    """Labels that would like to be more than text."""
+    """Return labels whose names are markup, formulas or scripts."""
     y, s = draw(rates=[0.4] * len(HOSTILE))
-    told = {"title": "<script>alert(1)</script> & co"}
-    return _tuned(y, s, {"labels": HOSTILE}, **told)
+    title = "<script>alert(1)</script> & co"
+    return _tuned(y, s, {"labels": HOSTILE}, title=title)
 
 
 def troubled() -> Case:
-    """Sixty labels with every finding: rare ones without signal flood."""
+    """Return sixty labels with every finding: rare ones without signal flood."""
     rng = np.random.default_rng(2)
     rates = np.geomspace(0.4, 0.004, 60)
     y, s = draw(600, rates)
@@ -176,7 +177,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "micro": lambda: many(average="micro"),
     "samples": lambda: many(average="samples"),
     "guard": lambda: many(guard="auto"),
-    "shared, not assessed": lambda: many(per_label=False)._replace(told={"assessment": False}),
+    "shared, not assessed": lambda: many(per_label=False)._replace(options={"assessment": False}),
     "binary": one,
     "log-odds": lambda: _tuned(draw()[0][:, 1], log_odds(draw()[1][:, 1]), {}),
     "many log-odds": lambda: _tuned(draw()[0], log_odds(draw()[1]), {"labels": NAMES}),

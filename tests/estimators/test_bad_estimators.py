@@ -1,4 +1,4 @@
-"""What is wrong with targets, options or estimators is said clearly, before or after fit."""
+"""Wrong targets, options and estimators get clear errors, before and after fit."""
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ NAMES = np.array(["no", "yes"])
 
 
 class Answering(ClassifierMixin, BaseEstimator):
-    """Gives back whatever a function makes of X."""
+    """A classifier whose probabilities are a function of X."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -46,7 +46,7 @@ class Answering(ClassifierMixin, BaseEstimator):
 
 
 class Silent(ClassifierMixin, BaseEstimator):
-    """A classifier with classes and no scores."""
+    """A classifier that predicts classes and has no scores."""
 
     def fit(self, X, y):  # noqa: ARG002
         return self
@@ -103,7 +103,7 @@ def unfitted(method, *args, estimator=None, **options):
 NO_RESPONSE = r"estimator must have predict_proba or decision_function, or be a regressor; "
 FOLDS = r"cv must be a number of folds from 2 to the number of rows, a share of rows .*got "
 
-# What is wrong, the call, the error, and what its message must say.
+# The name of the case, the call, the error, and what its message must contain.
 BAD = [
     # targets
     (
@@ -153,22 +153,22 @@ BAD = [
     ("no scores", fit(Silent()), TypeError, NO_RESPONSE + r"Silent\(\) is none of these"),
     ("clusters", fit(KMeans(2)), TypeError, NO_RESPONSE + "KMeans"),
     (
-        "scores that are not passed on",
+        "scores of the inner estimator only",
         fit_labels(MultiOutputClassifier(LinearSVC())),
         TypeError,
-        NO_RESPONSE + r"MultiOutputClassifier.*For many labels, OneVsRestClassifier passes on",
+        NO_RESPONSE + r"MultiOutputClassifier.*For many labels, OneVsRestClassifier offers",
     ),
     (
         "no probabilities",
         fit(SVC(), response_method="predict_proba"),
         TypeError,
-        r"estimator must have predict_proba; SVC\(\) has not; it has 'decision_function'",
+        r"estimator must have predict_proba; SVC\(\) does not; it has 'decision_function'",
     ),
     (
         "no margins",
         fit(response_method="decision_function"),
         TypeError,
-        r"must have decision_function; GaussianNB\(\) has not; it has 'predict_proba'",
+        r"must have decision_function; GaussianNB\(\) does not; it has 'predict_proba'",
     ),
     ("a regressor", fit(Ridge(), response_method="predict_proba"), TypeError, r"it has 'predict'"),
     ("classes", fit(response_method="predict"), ValueError, r"'predict' is for regressors"),
@@ -201,12 +201,12 @@ BAD = [
     ),
     # the expected rule
     ("expected of margins", expecting(SVC()), ValueError, r"needs probabilities.*Calibrated"),
-    ("expected of a regressor", expecting(Ridge()), ValueError, r"asked for predict: use a class"),
+    ("expected of a regressor", expecting(Ridge()), ValueError, r"come from predict: use a class"),
     (
-        "expected of margins by wish",
+        "expected of margins on request",
         expecting(LogisticRegression(), response_method="decision_function"),
         ValueError,
-        r"needs probabilities.*asked for decision_function",
+        r"needs probabilities.*come from decision_function",
     ),
     ("expected, guarded", expecting(guard="auto"), ValueError, r"guard is for rule='empirical'"),
     (
@@ -236,8 +236,13 @@ BAD = [
         ValueError,
         r"groups need a splitter.*GroupKFold.*cv=5",
     ),
-    ("no estimator", fit(None), TypeError, r"estimator must be a scikit-learn estimator.*None"),
-    ("a class", fit(Ridge), TypeError, r"estimator must be .*made as in LogisticRegression\(\)"),
+    (
+        "no estimator",
+        fit(None),
+        TypeError,
+        r"estimator must be an instance of a scikit-learn .*None",
+    ),
+    ("a class", fit(Ridge), TypeError, r"estimator must be an instance .*LogisticRegression\(\)"),
     (
         "which of five estimators",
         fit(refit=False),
@@ -250,7 +255,7 @@ BAD = [
         "prefit and not fitted",
         fit(GaussianNB(), cv="prefit"),
         NotFittedError,
-        r"cv='prefit' takes an estimator that is fitted already.*call fit on this GaussianNB",
+        r"cv='prefit' requires an estimator that is already fitted.*call fit on this GaussianNB",
     ),
     (
         "prefit on other classes",
@@ -265,7 +270,7 @@ BAD = [
         r"fitted on, 'no' and 'yes'; got 0 and 1",
     ),
     (
-        "prefit on more",
+        "prefit on more classes",
         prefit(GaussianNB(), np.arange(60) % 3),
         ValueError,
         r"0, 1 and 2; got 0 an",
@@ -275,7 +280,7 @@ BAD = [
         "prefit on fewer labels",
         prefit(KNeighborsClassifier(), YM[:, :2], YM),
         ValueError,
-        r"predict_proba of KNeighborsClassifier must give rows x 3 labels; got shape \(60, 2\)",
+        r"predict_proba of KNeighborsClassifier must return rows x 3 labels; got shape \(60, 2\)",
     ),
     (
         "prefit on other features",
@@ -283,7 +288,7 @@ BAD = [
         ValueError,
         r"3 features, but GaussianNB is expecting 2",
     ),
-    # scores that are none
+    # results that are not scores
     (
         "NaN scores",
         fit(constant(NAN, 2)),
@@ -298,13 +303,13 @@ BAD = [
         "three columns for two classes",
         fit(constant(0.5, 3)),
         ValueError,
-        r"predict_proba of Answering must give one score for each row, .*got shape \(12, 3\)",
+        r"predict_proba of Answering must return one score for each row, .*got shape \(12, 3\)",
     ),
     (
         "two columns for three labels",
         fit_labels(constant(0.5, 2)),
         ValueError,
-        r"predict_proba of Answering must give rows x 3 labels; got shape \(12, 2\)",
+        r"predict_proba of Answering must return rows x 3 labels; got shape \(12, 2\)",
     ),
     ("a vector for labels", fit_labels(constant(0.5)), ValueError, r"3 labels; got shape \(12,\)"),
     (
@@ -326,7 +331,12 @@ BAD = [
     ("X too short, expected", expecting(x=X[:50]), ValueError, r"got 50 rows in X and 60 in y"),
     ("too few weights", fit(weights=[1, 2]), ValueError, r"sample_weight .*60 rows; got shape"),
     ("negative weights", fit(weights=-np.ones(60)), ValueError, r"sample_weight\[0\] is -1"),
-    ("weights of nothing", fit(weights=np.zeros(60)), ValueError, r"sample_weight .*zero every"),
+    (
+        "weights that are all zero",
+        fit(weights=np.zeros(60)),
+        ValueError,
+        r"sample_weight .*zero every",
+    ),
     ("an unknown parameter", fit(params={"colour": "red"}), TypeError, r"argument 'colour'"),
     # one class in a fold
     (
@@ -340,13 +350,13 @@ BAD = [
         fit(LogisticRegression(), y=np.arange(60) == 7, cv=KFold(3)),
         ValueError,
         r"(?s)y has only one class among the rows to fit on .40 of 60., and the estimator "
-        r"refused.*fewer folds.*It said: .*at least 2 classes",
+        r"refused.*fewer folds.*Its error was: .*at least 2 classes",
     ),
     (
         "one positive of a label",
         fit_labels(MultiOutputClassifier(LogisticRegression()), y=SINGLE),
         ValueError,
-        r"label 1 has only one class among .*OneVsRestClassifier. It said",
+        r"label 1 has only one class among .*OneVsRestClassifier. Its error was",
     ),
     (
         "one positive of labels with names",
@@ -405,7 +415,7 @@ def test_bad_estimators_and_targets_get_a_clear_error(call, error, message):
 
 
 @pytest.mark.parametrize("method", ["predict_proba", "predict_log_proba", "decision_function"])
-def test_methods_that_the_estimator_has_not_are_absent(method):
+def test_methods_that_the_estimator_lacks_are_absent(method):
     for estimator in (GaussianNB(), SVC(), Ridge(), Silent()):
         there = hasattr(estimator, method) or (
             method == "decision_function" and isinstance(estimator, Ridge)
@@ -415,7 +425,7 @@ def test_methods_that_the_estimator_has_not_are_absent(method):
 
 def test_options_are_checked_before_anything_is_fitted():
     def refuse(x):
-        raise AssertionError(f"asked for scores of {len(x)} rows")
+        raise AssertionError(f"scores of {len(x)} rows were requested")
 
     wrong = [
         {"rule": "exact"},
@@ -433,8 +443,8 @@ def test_options_are_checked_before_anything_is_fitted():
             hm.ThresholdClassifier(Answering(refuse), **options).fit(X, Y)
 
 
-def test_making_a_model_checks_nothing():
-    """As scikit-learn wants it: clone and set_params must take what comes."""
+def test_the_constructor_checks_nothing():
+    """As scikit-learn requires: clone and set_params must accept any value."""
     model = hm.ThresholdClassifier(None, metric=3, cv="x", rule=0, guard=1, average=2)
     assert model.set_params(metric="f1").metric == "f1"
 
@@ -450,7 +460,7 @@ def test_a_fold_without_positives_never_predicts_them():
     assert not model.predict(X).any()
 
 
-def test_nobody_has_any_label():
+def test_no_row_has_any_label():
     with pytest.warns(UserWarning, match="Label not . is present"):
         model = hm.ThresholdClassifier(EACH, cv=2).fit(X, np.zeros((60, 3)))
     assert_array_equal(model.thresholds_, [INF] * 3)

@@ -34,7 +34,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from strategies import AWKWARD, shares_of_nothing
 
 import halfmax as hm
-from halfmax.estimators import expected_f_classifier
+from halfmax._core.limits import changed
 from halfmax.expected.joint import Joint, open_joint, reconcile
 
 METRICS = ("f1", "f0.5", "f2", "precision", "recall", "accuracy")
@@ -121,7 +121,7 @@ def test_estimates_are_reconciled_as_by_hand(estimate):
 
 
 @given(estimates(awkward))
-def test_what_was_reconciled_is_a_distribution(estimate):
+def test_reconciled_estimates_are_a_distribution(estimate):
     before = [side.copy() for side in estimate]
     repaired = reconcile(*estimate)
     open_joint(*repaired)
@@ -192,7 +192,7 @@ def discrete(draw):
 
 
 @given(discrete(), metrics, shares_of_nothing, st.integers(0, 1), st.data())
-def test_no_set_of_labels_earns_more(data, metric, zero_division, low, more):
+def test_no_set_of_labels_scores_higher(data, metric, zero_division, low, more):
     X, y, rows = data
     high = more.draw(st.none() | st.integers(low, y.shape[1]))
     options = {"zero_division": zero_division, "min_k": low, "max_k": high}
@@ -267,7 +267,7 @@ def test_dependent_labels_are_predicted_better_than_without_their_dependence(see
 # Labels of every kind.
 
 
-def test_labels_that_never_or_always_come():
+def test_labels_that_never_or_always_occur():
     X, y = some_rows()
     y = np.column_stack([y, np.zeros(len(y), int), np.ones(len(y), int)])
     model = hm.ExpectedFClassifier(LogisticRegression()).fit(X, y)
@@ -292,7 +292,7 @@ def test_labels_that_are_all_alike(value):
     assert model.n_features_in_ == 3
 
 
-def test_rows_without_labels_are_worth_what_zero_division_says():
+def test_rows_without_labels_score_zero_division():
     X = np.zeros((10, 1))
     y = np.array([[0, 0]] * 6 + [[1, 0]] * 3 + [[1, 1]])
     model = of_trees().fit(X, y)
@@ -314,18 +314,23 @@ def test_one_label_is_one_column():
 
 @pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
 @pytest.mark.parametrize("cells", [1 << 20, 1])
-def test_sparse_labels_give_sparse_predictions(container, cells, monkeypatch):
+def test_sparse_labels_give_sparse_predictions(container, cells):
     X, y = some_rows()
     expected = hm.ExpectedFClassifier(GaussianNB()).fit(X, y)
-    monkeypatch.setattr(expected_f_classifier, "_BLOCK_CELLS", cells)
-    model = hm.ExpectedFClassifier(GaussianNB()).fit(X, container(y))
-    got = model.predict(X)
+    whole = expected.predict(X), expected.predict_proba(X), expected.score(X, y)
+    with changed(joint_block_cells=cells):
+        model = hm.ExpectedFClassifier(GaussianNB()).fit(X, container(y))
+        got = model.predict(X)
+        in_blocks = expected.predict(X), expected.predict_proba(X), expected.score(X, y)
+        probabilities, score = model.predict_proba(X), model.score(X, container(y))
     kind = sparse.csr_array if issubclass(container, sparse.sparray) else sparse.csr_matrix
     assert type(got) is kind
     assert got.dtype == np.int64
-    assert_array_equal(got.toarray(), expected.predict(X))
-    assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
-    assert model.score(X, container(y)) == expected.score(X, y)
+    assert_array_equal(got.toarray(), in_blocks[0])
+    assert_array_equal(got.toarray(), whole[0])
+    assert_array_equal(probabilities, in_blocks[1])
+    assert_allclose(probabilities, whole[1], rtol=1e-9)
+    assert score == in_blocks[2] == whole[2]
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
@@ -356,13 +361,13 @@ def test_labels_may_be_a_frame(library):
     ],
     ids=["array", "list", "pandas", "csr", "coo", "polars"],
 )
-def test_blocks_of_rows_are_decided_like_all_at_once(container, monkeypatch):
+def test_blocks_of_rows_are_decided_like_all_at_once(container):
     X, y = some_rows()
     X = container(X)
     model = hm.ExpectedFClassifier(LogisticRegression()).fit(X, y)
     expected = model.predict(X), model.predict_proba(X), *model.joint(X)
-    monkeypatch.setattr(expected_f_classifier, "_BLOCK_CELLS", 16 * 7)
-    got = model.predict(X), model.predict_proba(X), *model.joint(X)
+    with changed(joint_block_cells=16 * 7):
+        got = model.predict(X), model.predict_proba(X), *model.joint(X)
     assert_array_equal(got[0], expected[0])
     for one, other in zip(got[1:], expected[1:], strict=True):
         assert_allclose(one, other, rtol=1e-9, atol=1e-15)
@@ -371,7 +376,7 @@ def test_blocks_of_rows_are_decided_like_all_at_once(container, monkeypatch):
 # An estimator among others.
 
 
-def test_what_fit_leaves():
+def test_fitted_attributes():
     X, y = some_rows()
     frame = pd.DataFrame(X, columns=["u", "v", "w"])
     model = hm.ExpectedFClassifier(GaussianNB())
@@ -421,7 +426,7 @@ def test_scikit_learn_can_search_and_validate():
     assert (ranked > 0.5).all()
 
 
-def test_texts_and_pipelines_are_for_the_estimator():
+def test_the_estimator_may_be_a_pipeline_of_texts():
     texts = ["red", "red green", "green", "blue", "blue green", ""] * 4
     y = [[word in text for word in ("red", "green", "blue")] for text in texts]
     base = make_pipeline(CountVectorizer(), LogisticRegression(C=100.0))
@@ -439,10 +444,10 @@ def test_weights_are_routed_where_they_are_requested():
     weights = np.linspace(0.5, 3.0, 60)
     expected = hm.ExpectedFClassifier(GaussianNB()).fit(X, y, weights)
     with sklearn.config_context(enable_metadata_routing=True):
-        asks = GaussianNB().set_fit_request(sample_weight=True)
-        got = hm.ExpectedFClassifier(asks).fit(X, y, sample_weight=weights)
+        requesting = GaussianNB().set_fit_request(sample_weight=True)
+        got = hm.ExpectedFClassifier(requesting).fit(X, y, sample_weight=weights)
         assert_array_equal(got.predict_proba(X), expected.predict_proba(X))
-        hm.ExpectedFClassifier(asks).fit(X, y)
+        hm.ExpectedFClassifier(requesting).fit(X, y)
         renamed = GaussianNB().set_fit_request(sample_weight="mine")
         got = hm.ExpectedFClassifier(renamed).fit(X, y, mine=weights)
         assert_array_equal(got.predict_proba(X), expected.predict_proba(X))
@@ -467,7 +472,7 @@ def test_weights_are_routed_through_a_search():
     assert got["test_score"][0] == pytest.approx(expected)
 
 
-def test_scores_may_weigh_rows():
+def test_scores_can_be_weighted():
     X, y = some_rows()
     model = hm.ExpectedFClassifier(GaussianNB(), metric="f2", zero_division=1.0).fit(X, y)
     weights = np.linspace(0.0, 1.0, 60)
@@ -528,7 +533,7 @@ def test_each_check_for_classes_1_and_2_is_made_with_0_and_1():
     assert {case.id for case in recoded_checks()} == set(NAMED_1_AND_2)
 
 
-# What is wrong is said clearly.
+# Errors.
 
 
 class Quiet(GaussianNB):
@@ -571,7 +576,7 @@ def then(method, *args, base=LR, **options):
     return lambda: getattr(hm.ExpectedFClassifier(base, **options).fit(X, Y), method)(*args)
 
 
-# What is wrong, the call, the error, and what its message must say.
+# The name of the case, the call, the error, and what its message must contain.
 BAD = [
     ("no truth", fit(None), ValueError, r"requires y to be passed.*None"),
     ("one dimension", fit(Y[:, 0]), ValueError, r"y must be.*\(60,\).*binary.*ThresholdClassifier"),
@@ -587,7 +592,7 @@ BAD = [
     ("no labels", fit(Y[:, :0]), ValueError, r"y must not be empty"),
     ("fewer rows", fit(Y[:-1]), ValueError, r"got 60 rows in X and 59 in y"),
     ("no estimator", fit(base=None), TypeError, r"estimator must be.*predict_proba.*got None"),
-    ("a class", fit(base=LogisticRegression), TypeError, r"estimator must be.*made"),
+    ("a class", fit(base=LogisticRegression), TypeError, r"estimator must be an instance"),
     ("a regressor", fit(base=LinearRegression()), TypeError, r"estimator.*predict_proba.*Linear"),
     ("no predict_proba", fit(base=RidgeClassifier()), TypeError, r"CalibratedClassifierCV"),
     ("unknown metric", fit(metric="f"), ValueError, r"metric must be 'f1'"),
@@ -604,7 +609,7 @@ BAD = [
     ("negative weights", fit(weights=-np.ones(60)), ValueError, r"sample_weight\[0\] is -1"),
     ("no weight", fit(weights=np.zeros(60)), ValueError, r"sample_weight must not be zero"),
     (
-        "unwanted weights",
+        "weights that are not taken",
         fit(base=KNeighborsClassifier(), weights=np.ones(60)),
         TypeError,
         r"sample_weight must be None.*KNeighborsClassifier does not take it.*60 rows",
@@ -613,15 +618,15 @@ BAD = [
         "NaN probabilities",
         then("predict", X, base=Broken()),
         ValueError,
-        r"Broken gave nan in row 0",
+        r"Broken returned nan in row 0",
     ),
-    ("percent", then("predict_proba", X, base=Broken(50)), ValueError, r"from 0 to 1.*gave 50"),
-    ("below 0", then("joint", X, base=Broken(-0.1)), ValueError, r"from 0 to 1.*gave -0.1"),
+    ("percent", then("predict_proba", X, base=Broken(50)), ValueError, r"from 0 to 1.*returned 50"),
+    ("below 0", then("joint", X, base=Broken(-0.1)), ValueError, r"from 0 to 1.*returned -0.1"),
     (
         "too many columns",
         then("predict", X, base=Broken(0.1, 1)),
         ValueError,
-        r"estimator must give rows x classes.*Broken gave shape \(60, ",
+        r"estimator must return probabilities of shape.*Broken returned shape \(60, ",
     ),
     ("other columns", then("predict", X[:, :2]), ValueError, r"X has 2 features"),
     ("no columns", then("predict_proba", X[0]), ValueError, r"Expected 2D array, got 1D"),
@@ -639,7 +644,7 @@ BAD = [
 @pytest.mark.parametrize(
     ("call", "error", "message"), [pytest.param(*row[1:], id=row[0]) for row in BAD]
 )
-def test_what_is_wrong_is_said(call, error, message):
+def test_errors_of_the_classifier_are_clear(call, error, message):
     with pytest.raises(error, match=message):
         call()
 

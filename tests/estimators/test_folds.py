@@ -1,4 +1,4 @@
-"""Folds of label matrices, in which every label has its share of positives."""
+"""Folds of label matrices: every label has its share of positives in each fold."""
 
 from fractions import Fraction
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.kernels
 
 @st.composite
 def label_matrices(draw, most_rows=14, most_labels=5):
-    """0/1, with labels that nobody or everybody has among them."""
+    """0/1 matrices, some labels of which are on no rows or on all rows."""
     shape = draw(st.integers(1, most_rows)), draw(st.integers(1, most_labels))
     truth = draw(hnp.arrays(np.uint8, shape, elements=st.integers(0, 1), fill=st.nothing()))
     for j in range(shape[1]):
@@ -65,7 +65,7 @@ def test_every_row_is_held_out_once(truth, folds, seed):
 
 
 @given(label_matrices(), st.integers(2, 14))
-def test_no_fold_is_empty_as_long_as_there_are_rows(truth, folds):
+def test_no_fold_is_empty_if_there_are_enough_rows(truth, folds):
     sizes = np.bincount(deal_rows(truth, np.full(folds, 1 / folds)), minlength=folds)
     assert (sizes > 0).sum() == min(folds, len(truth))
 
@@ -92,7 +92,7 @@ def test_labels_that_share_no_rows_are_each_spread_evenly(sizes, folds, seed):
         assert (own > 0).sum() == min(size, folds)
 
 
-def test_rows_without_labels_level_the_folds():
+def test_rows_without_labels_even_out_the_folds():
     truth = np.zeros((20, 2), np.uint8)
     truth[3, 0] = truth[[3, 9, 11], 1] = 1
     part_of = deal_rows(truth, np.full(4, 0.25))
@@ -101,13 +101,13 @@ def test_rows_without_labels_level_the_folds():
 
 
 @given(st.integers(1, 40), st.integers(2, 7))
-def test_rows_without_any_labels_go_round(n_rows, folds):
+def test_rows_without_any_labels_are_dealt_in_turn(n_rows, folds):
     part_of = deal_rows(np.zeros((n_rows, 3)), np.full(folds, 1 / folds))
     sizes = np.bincount(part_of, minlength=folds)
     assert sizes.max() - sizes.min() <= 1
 
 
-def test_a_label_everybody_has_makes_no_difference():
+def test_a_label_of_all_rows_makes_no_difference():
     rng = np.random.default_rng(0)
     truth = (rng.random((40, 5)) < 0.2).astype(np.uint8)
     more = np.column_stack([truth, np.ones(40)])
@@ -116,7 +116,7 @@ def test_a_label_everybody_has_makes_no_difference():
 
 
 def test_many_rare_labels_are_in_as_many_folds_as_they_have_rows():
-    """What plain folds do not give: a label on four rows may sit in one of them."""
+    """Unlike in plain folds, where a label of four rows may end up in one fold."""
     rng = np.random.default_rng(1)
     truth = np.zeros((300, 60), np.uint8)
     for j in range(60):
@@ -155,7 +155,7 @@ def test_the_same_seed_gives_the_same_folds_and_another_seed_others():
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.5, 0.75])
-def test_a_share_holds_out_so_much_of_the_rows_and_of_every_label(share):
+def test_a_share_holds_out_that_share_of_the_rows_and_of_every_label(share):
     rng = np.random.default_rng(4)
     truth = (rng.random((400, 3)) < [0.05, 0.2, 0.6]).astype(np.uint8)
     splitter = LabelFolds(share)
@@ -166,7 +166,7 @@ def test_a_share_holds_out_so_much_of_the_rows_and_of_every_label(share):
     assert np.all(np.abs(truth[test].sum(axis=0) - share * truth.sum(axis=0)) <= 2)
 
 
-# Which splitter a cv means.
+# Which splitter belongs to a cv.
 
 Y = [0, 1, 0, 1, 1, 0, 0, 1]
 LABELS = np.array([Y, [1, 0, 0, 0, 1, 0, 0, 0]]).T
@@ -238,7 +238,7 @@ NUMBERS = r"cv must be a number of folds from 2 to the number of rows, a share .
 
 @pytest.mark.parametrize("y", [Y, LABELS], ids=["two classes", "labels"])
 @pytest.mark.parametrize("cv", [1, 0, -3, 9, 1000, 0.0, 1.0, 1.5, -0.2, float("nan"), float("inf")])
-def test_numbers_that_are_no_folds_and_no_share_are_refused(cv, y):
+def test_numbers_that_are_neither_folds_nor_a_share_are_refused(cv, y):
     with pytest.raises(ValueError, match=NUMBERS.format(str(cv))):
         splitter(cv, y)
 
@@ -246,7 +246,7 @@ def test_numbers_that_are_no_folds_and_no_share_are_refused(cv, y):
 @pytest.mark.parametrize(
     ("cv", "message"), [(True, "got True"), (False, "got False"), (object(), "cross-validation")]
 )
-def test_what_is_no_cv_at_all_is_refused(cv, message):
+def test_values_that_are_not_a_cv_are_refused(cv, message):
     with pytest.raises(ValueError, match=message):
         splitter(cv)
 

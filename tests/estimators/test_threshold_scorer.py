@@ -1,4 +1,4 @@
-"""A scorer that gives every model thresholds of its own, chosen by other rows."""
+"""`make_threshold_scorer`: every model is scored at its own thresholds, chosen on other rows."""
 
 import pickle
 
@@ -30,12 +30,12 @@ EACH = OneVsRestClassifier(GaussianNB()).fit(X, MANY)
 def by_hand(truth, scores, folds, average="macro", metric="f1", weights=None, guard=None):
     """Tune on all folds but one, and predict that one.
 
-    Of one label each hit there is worth what hits at its threshold are worth on all rows.
+    For a single label, each hit there counts the metric per hit of its threshold on all rows.
     """
     columns = truth[:, None] if truth.ndim == 1 else truth
     fold = np.array(naive.dealt(columns, np.full(folds, 1 / folds)))
     predicted = np.zeros(truth.shape, int)
-    worth, best = np.zeros(columns.shape[1]), np.zeros(columns.shape[1])
+    total, best = np.zeros(columns.shape[1]), np.zeros(columns.shape[1])
     for number in range(folds):
         seen, rest = fold != number, fold == number
         weight = None if weights is None else weights[seen]
@@ -46,9 +46,9 @@ def by_hand(truth, scores, folds, average="macro", metric="f1", weights=None, gu
             value = hm.score(columns[:, j], everywhere, metric, sample_weight=weights)
             hits = columns[:, j] * everywhere * (1.0 if weights is None else weights)
             best[j] = max(best[j], value)
-            worth[j] += value * hits[rest].sum() / max(hits.sum(), 1e-300)
+            total[j] += value * hits[rest].sum() / max(hits.sum(), 1e-300)
     if truth.ndim == 1 or average == "macro":
-        return np.minimum(worth, best).mean()
+        return np.minimum(total, best).mean()
     return hm.score(truth, predicted, metric, average, weights)
 
 
@@ -88,7 +88,7 @@ def test_classes_of_any_type_and_either_may_be_positive():
         assert_allclose(scorer(model, X, words), expected, rtol=1e-12)
 
 
-def test_regressors_are_scorers_too():
+def test_regressors_can_be_scored():
     model = Ridge().fit(X, Y)
     scorer = hm.make_threshold_scorer()
     assert_allclose(scorer(model, X, Y), by_hand(Y, model.predict(X), 5), rtol=1e-12)
@@ -99,8 +99,8 @@ def test_regressors_are_scorers_too():
     assert_allclose(scorer(model, X, MANY), by_hand(MANY, model.predict(X), 5), rtol=1e-12)
 
 
-def test_a_threshold_of_one_half_means_nothing():
-    """Scores on another scale, in the same order, are worth the same."""
+def test_a_threshold_of_one_half_has_no_special_meaning():
+    """Scores in the same order on another scale reach the same."""
 
     class Shrunk(ClassifierMixin, BaseEstimator):
         classes_ = np.array([0, 1])
@@ -114,7 +114,7 @@ def test_a_threshold_of_one_half_means_nothing():
     assert f1_score(Y, Shrunk().predict_proba(X)[:, 1] >= 0.5) == 0
 
 
-def test_noise_is_not_flattered():
+def test_the_score_of_noise_is_not_optimistic():
     """On scores without signal a tuned score is luck, which other rows do not share."""
     rng = np.random.default_rng(1)
 
@@ -129,22 +129,22 @@ def test_noise_is_not_flattered():
         rows, truth = rng.random((300, 1)), (rng.random(300) < 0.02).astype(int)
         tuned.append(hm.tune(truth, rows[:, 0]).score)
         scored.append(hm.make_threshold_scorer()(Noise(), rows, truth))
-    everybody = 2 * 0.02 / 1.02
-    assert np.mean(tuned) > 1.6 * everybody
-    assert np.mean(scored) < 1.1 * everybody
+    all_rows = 2 * 0.02 / 1.02
+    assert np.mean(tuned) > 1.6 * all_rows
+    assert np.mean(scored) < 1.1 * all_rows
 
 
-def test_rows_of_one_class_are_no_error():
+def test_rows_of_a_single_class_can_be_scored():
     scorer = hm.make_threshold_scorer()
     assert scorer(BOTH, X[Y == 0], Y[Y == 0]) == 0.0
     assert scorer(BOTH, X[Y == 1], Y[Y == 1]) > 0.9
     assert hm.make_threshold_scorer()(Ridge().fit(X, Y), X[Y == 0], Y[Y == 0]) == 0.0
 
 
-def test_constants_are_no_error():
+def test_constant_scores_can_be_scored():
     model = DummyClassifier().fit(X, Y)
-    everybody = 2 * Y.mean() / (1 + Y.mean())
-    assert_allclose(hm.make_threshold_scorer()(model, X, Y), everybody)
+    all_rows = 2 * Y.mean() / (1 + Y.mean())
+    assert_allclose(hm.make_threshold_scorer()(model, X, Y), all_rows)
 
 
 def test_random_state_shuffles_reproducibly():
@@ -153,7 +153,7 @@ def test_random_state_shuffles_reproducibly():
     assert len(set(scores)) > 1
 
 
-def test_it_can_be_copied_and_kept():
+def test_scorers_can_be_cloned_and_pickled():
     scorer = hm.make_threshold_scorer("f2", "micro", folds=3, guard="auto", random_state=0)
     for copy in (clone(scorer), pickle.loads(pickle.dumps(scorer))):
         assert copy.get_params() == scorer.get_params()
@@ -161,7 +161,7 @@ def test_it_can_be_copied_and_kept():
     assert "ThresholdScorer" in repr(scorer)
 
 
-def test_model_selection_uses_it():
+def test_model_selection_uses_the_scorer():
     search = GridSearchCV(
         LogisticRegression(),
         {"C": [1e-4, 1.0]},
@@ -181,8 +181,8 @@ def test_weights_are_routed_where_they_are_requested():
     with config_context(enable_metadata_routing=True):
         model = GaussianNB().set_fit_request(sample_weight=False)
         with_weights, without = (
-            hm.make_threshold_scorer().set_score_request(sample_weight=wanted)
-            for wanted in (True, False)
+            hm.make_threshold_scorer().set_score_request(sample_weight=requested)
+            for requested in (True, False)
         )
         scorings = {"with": with_weights, "without": without}
         found = cross_validate(model, X, Y, scoring=scorings, params={"sample_weight": weights})
@@ -223,6 +223,6 @@ BAD = [
 
 
 @pytest.mark.parametrize(("call", "error", "message"), [row[1:] for row in BAD])
-def test_what_is_wrong_is_said(call, error, message):
+def test_errors_of_the_scorer_are_clear(call, error, message):
     with pytest.raises(error, match=message):
         call()

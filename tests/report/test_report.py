@@ -1,4 +1,4 @@
-"""Reports as files: one that needs nothing else, written whole, and refused in clear words."""
+"""Reports as files: self-contained, written completely or not at all, with clear errors."""
 
 import copy
 import json
@@ -16,6 +16,7 @@ from scipy import sparse
 from surroundings import locked
 
 import halfmax as hm
+from halfmax._core.limits import changed
 from halfmax.report import page, write
 
 QUICK = {"assessment": False, "diagnosis": False}
@@ -23,7 +24,7 @@ BUNDLES = ("script", "style")  # hold libraries, whose comments have addresses
 
 
 class Seen(HTMLParser):
-    """Tags with their attributes, and the text outside of scripts and styles."""
+    """Parse tags with their attributes, and the text outside scripts and styles."""
 
     def __init__(self, text):
         super().__init__()
@@ -51,12 +52,12 @@ def path(tmp_path):
     return tmp_path / "report.html"
 
 
-def report(case, path, **told):
-    return case.tuned.report(path, **(QUICK | case.told | told))
+def report(case, path, **options):
+    return case.tuned.report(path, **(QUICK | case.options | options))
 
 
-def written(case, path, **told):
-    return report(case, path, **told).read_text("utf-8")
+def written(case, path, **options):
+    return report(case, path, **options).read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["macro", "binary", "decision", "hostile"])
@@ -112,7 +113,7 @@ def scripts_of(seen):
     return [attributes for tag, attributes in seen.tags if tag == "script"]
 
 
-def test_half_of_a_character_is_no_obstacle(path):
+def test_half_of_a_surrogate_pair_is_replaced(path):
     y, s = draw()
     names = ["\ud800 half", *NAMES[1:]]
     assert "half" in hm.tune(y, s, labels=names).report(path, **QUICK).read_text("utf-8")
@@ -142,7 +143,7 @@ def test_a_report_that_fails_midway_leaves_the_old_one(old, monkeypatch):
     assert files_in(old.parent) == ["report.html"]
 
 
-def test_a_report_that_is_not_made_leaves_the_old_one(old, monkeypatch):
+def test_an_interrupted_report_leaves_the_old_one(old, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
@@ -176,7 +177,7 @@ def test_a_folder_that_is_read_only(tmp_path):
 
 
 @pytest.mark.parametrize("module", page.NEEDED)
-def test_what_is_not_installed_is_named(path, monkeypatch, module):
+def test_missing_packages_are_named(path, monkeypatch, module):
     from halfmax.report import pages
 
     found = pages.find_spec
@@ -200,7 +201,7 @@ def test_thresholds_from_a_file_ask_for_data(path):
         loaded(many(), path),
         many()._replace(tuned=pickle.loads(pickle.dumps(many().tuned))),
     ):
-        with pytest.raises(ValueError, match="give y_true and y_score, the same or new ones"):
+        with pytest.raises(ValueError, match="pass y_true and y_score, the same or new ones"):
             report(case, path)
 
 
@@ -216,10 +217,14 @@ def test_pickled_thresholds_leave_the_data_behind():
 
 Y, S = draw()
 REFUSED = {
-    "y_true alone": ({"y_true": Y}, ValueError, "must be given beside 'y_true'"),
-    "y_score alone": ({"y_score": S}, ValueError, "must be given beside 'y_score'"),
-    "weights alone": ({"sample_weight": np.ones(240)}, ValueError, "given beside 'sample_weight'"),
-    "names alone": ({"labels": NAMES}, ValueError, "given beside 'labels'"),
+    "y_true alone": ({"y_true": Y}, ValueError, "must both be passed with 'y_true'"),
+    "y_score alone": ({"y_score": S}, ValueError, "must both be passed with 'y_score'"),
+    "weights alone": (
+        {"sample_weight": np.ones(240)},
+        ValueError,
+        "be passed with 'sample_weight'",
+    ),
+    "names alone": ({"labels": NAMES}, ValueError, "be passed with 'labels'"),
     "too few labels": ({"y_true": Y[:, :4], "y_score": S[:, :4]}, ValueError, "6 columns"),
     "one label": ({"y_true": Y[:, 0], "y_score": S[:, 0]}, ValueError, "1 dimension"),
     "other names": (
@@ -235,23 +240,39 @@ REFUSED = {
         "must be finite",
     ),
     "an unknown metric": ({"y_true": Y, "y_score": S, "metric": "f"}, ValueError, "metric"),
-    "an assessment that is none": ({"assessment": True}, TypeError, r"what assess\(\) gives"),
+    "an assessment of the wrong type": (
+        {"assessment": True},
+        TypeError,
+        r"what assess\(\) returns",
+    ),
     "a score as assessment": ({"assessment": 0.5}, TypeError, "got float"),
-    "a diagnosis that is none": ({"diagnosis": "good"}, TypeError, r"what diagnose\(\) gives"),
-    "a decision that is none": ({"decision": S}, TypeError, r"what decide\(\) gives; got ndarray"),
-    "an empty title": ({"title": " "}, TypeError, "title must be words"),
-    "a title that is none": ({"title": 7}, TypeError, "title must be words; got 7"),
+    "a diagnosis of the wrong type": (
+        {"diagnosis": "good"},
+        TypeError,
+        r"what diagnose\(\) returns",
+    ),
+    "a decision of the wrong type": (
+        {"decision": S},
+        TypeError,
+        r"what decide\(\) returns; got ndarray",
+    ),
+    "an empty title": ({"title": " "}, TypeError, "title must be a string"),
+    "a title of the wrong type": (
+        {"title": 7},
+        TypeError,
+        "title must be a string that is not blank; got 7",
+    ),
     "no draws": ({"n_resamples": 0}, ValueError, "n_resamples"),
     "a seed below 0": ({"seed": -1}, ValueError, "seed"),
-    "progress that is none": ({"progress": "yes"}, TypeError, "progress"),
+    "progress of the wrong type": ({"progress": "yes"}, TypeError, "progress"),
 }
 
 
-@pytest.mark.parametrize(("told", "error", "words"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_is_refused_before_the_work(path, monkeypatch, told, error, words):
+@pytest.mark.parametrize(("options", "error", "message"), REFUSED.values(), ids=REFUSED)
+def test_bad_options_are_refused_before_the_work(path, monkeypatch, options, error, message):
     monkeypatch.setattr(write, "gather", lambda *_: pytest.fail("the work has begun"))
-    with pytest.raises(error, match=words):
-        report(many(), path, **told)
+    with pytest.raises(error, match=message):
+        report(many(), path, **options)
     assert not path.exists()
 
 
@@ -263,11 +284,13 @@ def test_results_about_something_else_are_refused(path):
         report(many(), path, diagnosis=hm.diagnose(*few, n_resamples=5))
     y, s = draw(seed=1)
     assessed = hm.assess(Y, S, labels=NAMES, n_resamples=5)
-    with pytest.raises(ValueError, match="these are new data, which are measured themselves"):
+    with pytest.raises(
+        ValueError, match="these are new data, on which the score is measured directly"
+    ):
         report(many(), path, y_true=y, y_score=s, assessment=assessed)
 
 
-def test_one_classifier_wants_one_column(path):
+def test_one_classifier_needs_one_column(path):
     with pytest.raises(ValueError, match="the thresholds are for one classifier; y_score has 6"):
         report(one(), path, y_true=Y, y_score=S)
 
@@ -280,22 +303,22 @@ def test_columns_are_matched_by_name(path, tmp_path):
     assert mixed == written(case, tmp_path / "again.html", y_true=Y, y_score=S)
 
 
-def test_the_same_data_given_again_make_the_same_report(path, tmp_path):
+def test_the_same_data_passed_again_give_the_same_report(path, tmp_path):
     case = many()
     kept = written(case, path)
     assert kept == written(case, tmp_path / "again.html", y_true=Y, y_score=S)
     assert kept == written(loaded(case, path), tmp_path / "file.html", y_true=Y, y_score=S)
 
 
-def test_new_data_are_told_from_those_tuned_on(path):
+def test_new_data_are_distinguished_from_the_tuning_data(path):
     y, s = draw(seed=1)
     text = Seen(written(many(), path, y_true=y, y_score=s, assessment=None, n_resamples=5)).text
-    assert "on rows not tuned on" in text
+    assert "on rows not used for tuning" in text
     reached = hm.score(y, many().tuned.predict(s))
     assert f'data-value="{reached}"' in path.read_text("utf-8")
 
 
-def test_a_metric_of_ones_own_must_be_given_again(path):
+def test_a_custom_metric_must_be_passed_again(path):
     y, s = Y[:, 1], S[:, 1]
     case = loaded(one(metric=FOWLKES), path)
     with pytest.raises(
@@ -320,27 +343,29 @@ def test_tables_and_assessments_can_be_reported(path):
     assert f'data-value="{assessed.expected_score}"' in text
 
 
-def test_what_was_assessed_and_diagnosed_is_not_made_again(path, monkeypatch):
+def test_a_passed_assessment_and_diagnosis_are_not_computed_again(path, monkeypatch):
     from halfmax.report import content
 
     assessed = hm.assess(Y, S, labels=NAMES, n_resamples=5)
     found = hm.diagnose(Y, S, labels=NAMES, n_resamples=5)
     for name in ("assess_tuned", "diagnose_assessed", "diagnose_checked", "judge_elsewhere"):
-        monkeypatch.setattr(content, name, lambda *_: pytest.fail("made again"))
+        monkeypatch.setattr(content, name, lambda *_: pytest.fail("computed again"))
     text = written(many(), path, assessment=assessed, diagnosis=found)
     assert f'data-value="{assessed.expected_score}"' in text
 
 
-def test_progress_is_told(path):
-    told = []
+def test_progress_is_reported(path):
+    reported = []
     case = many()
-    case.tuned.report(path, n_resamples=5, progress=lambda done, size: told.append((done, size)))
-    assert told
-    assert all(0 <= done <= size for done, size in told)
+    case.tuned.report(
+        path, n_resamples=5, progress=lambda done, size: reported.append((done, size))
+    )
+    assert reported
+    assert all(0 <= done <= size for done, size in reported)
 
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
-def test_the_summary_says_what_score_says(path, average):
+def test_the_summary_shows_what_score_computes(path, average):
     case = many(average=average)
     text = written(case, path)
     reached = hm.score(case.y, case.tuned.predict(case.s), average=average)
@@ -370,16 +395,16 @@ def test_half_max_is_that_of_the_best_score(path, how):
     assert found == pytest.approx(best, abs=1e-6)
 
 
-def test_findings_belong_to_their_labels_whoever_names_them(path):
+def test_findings_belong_to_their_labels_whichever_names_are_used(path):
     found = hm.diagnose(Y, S, labels=NAMES, n_resamples=20)
     unnamed = hm.tune(Y, S)
     y, s = (pd.DataFrame(values, columns=NAMES) for values in (Y, S))
-    told = {"assessment": False, "n_resamples": 20}
-    codes = numbers_in(unnamed.report(path, y, s, **told).read_text("utf-8"))
+    options = {"assessment": False, "n_resamples": 20}
+    codes = numbers_in(unnamed.report(path, y, s, **options).read_text("utf-8"))
     names = dict(zip(found.labels, found.findings, strict=True))
-    wanted = [sum(1 << codes["findings"].index(one) for one in names[name]) for name in NAMES]
-    assert any(wanted)
-    assert codes["labels"]["found"] == wanted
+    expected = [sum(1 << codes["findings"].index(one) for one in names[name]) for name in NAMES]
+    assert any(expected)
+    assert codes["labels"]["found"] == expected
 
 
 def test_data_that_changed_since_are_not_reported(path):
@@ -390,16 +415,16 @@ def test_data_that_changed_since_are_not_reported(path):
         tuned.report(path, **QUICK)
 
 
-def test_as_many_hits_elsewhere_are_needed_to_be_the_same_rows(path):
+def test_rows_with_other_hits_are_not_the_tuning_rows(path):
     y, s = np.array([1, 1, 0, 0] * 10), np.array([0.9, 0.8, 0.2, 0.1] * 10)
     tuned = hm.tune(y, s)
     swapped = np.array([1, 0, 1, 0] * 10)  # as many positives, as many predicted
     assert hm.score(swapped, tuned.predict(s)) != tuned.score
     text = Seen(tuned.report(path, swapped, s, **QUICK).read_text("utf-8")).text
-    assert "on rows not tuned on" in text
+    assert "on rows not used for tuning" in text
 
 
-def test_names_that_look_alike_can_be_told_apart(path):
+def test_names_that_look_alike_can_be_distinguished(path):
     tuned = hm.tune(Y[:, :3], S[:, :3], labels=[1, "1", " "])
     assert numbers_in(tuned.report(path, **QUICK).read_text("utf-8"))["names"] == [
         "1",
@@ -409,32 +434,27 @@ def test_names_that_look_alike_can_be_told_apart(path):
 
 
 @pytest.mark.parametrize(
-    ("how", "words"),
+    ("how", "advice"),
     [
-        ({"guard": "auto"}, "is at work already"),
+        ({"guard": "auto"}, "is already in use"),
         ({"per_label": False}, "Tune one threshold for each label with guard='auto'"),
-        ({"min_precision": 0.1}, "a guard would look past the floors"),
+        ({"min_precision": 0.1}, "a guard would ignore the floors"),
         ({}, "Tune with guard='auto'"),
     ],
 )
-def test_remedies_are_such_as_can_be_done(path, how, words):
+def test_remedies_are_possible(path, how, advice):
     many(**how).tuned.report(path, assessment=False, n_resamples=5)
-    assert words in Seen(path.read_text("utf-8")).text
+    assert advice in Seen(path.read_text("utf-8")).text
 
 
 def test_a_copy_still_knows_its_data(path):
     assert copy.copy(many().tuned).report(path, **QUICK) == path
 
 
-def test_very_many_scores_are_spared_what_looks_at_whole_rows(path, tmp_path, monkeypatch):
-    from halfmax.report import content
-    from halfmax.report.parts import pooled, rules
-
+def test_very_many_scores_get_no_rules_that_need_whole_rows(path, tmp_path):
     whole = numbers_in(written(many(), path))
-    for room in (content, rules):
-        monkeypatch.setattr(room, "MANY", 0)
-    monkeypatch.setattr(pooled, "_MOST_SCORES", 10)  # a row at a time
-    spared = numbers_in(written(many(), tmp_path / "spared.html"))
+    with changed(report_row_scores=0, transposed_scores=10):  # one row at a time
+        spared = numbers_in(written(many(), tmp_path / "spared.html"))
     assert [rule["key"] for rule in whole["rules"]] == ["tuned", "usual", "micro", "samples"]
     assert [rule["key"] for rule in spared["rules"]] == ["tuned", "usual", "micro"]
     assert spared["pooled"]["best"] == {"micro": whole["pooled"]["best"]["micro"]}
@@ -448,7 +468,7 @@ def test_every_label_of_every_case_is_counted(path, name):
     case = CASES[name]()
     labels = numbers_in(written(case, path))["labels"]
     for j, threshold in enumerate(case.tuned.thresholds):
-        wanted = case.counts(None if threshold == np.inf else threshold, j)
-        assert labels["tp"][j] == wanted["tp"]
-        assert labels["predicted"][j] == wanted["predicted"]
-        assert labels["support"][j] == wanted["tp"] + wanted["fn"]
+        expected = case.counts(None if threshold == np.inf else threshold, j)
+        assert labels["tp"][j] == expected["tp"]
+        assert labels["predicted"][j] == expected["predicted"]
+        assert labels["support"][j] == expected["tp"] + expected["fn"]

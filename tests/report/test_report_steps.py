@@ -1,4 +1,4 @@
-"""The numbers behind a report's explorer: thresholds to try, and what each of them counts."""
+"""The numbers of a report's explorer: thresholds to try, and the counts at each of them."""
 
 import naive
 import numpy as np
@@ -12,7 +12,7 @@ from strategies import AWKWARD, at_most, many_labels, metrics, one_classifier, t
 from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.report.parts.pooled import pool
-from halfmax.report.parts.steps import NOBODY, count_steps, thin
+from halfmax.report.parts.steps import NO_STEP, count_steps, thin
 from halfmax.staircase.grid import Grid, equivalent
 from halfmax.staircase.staircase import Staircase
 
@@ -89,8 +89,8 @@ def test_every_step_counts_what_its_threshold_predicts(drawn):
             assert stairs.true_positives[step] == tp
             assert stairs.predicted[step] == tp + fp
         place = steps.marks["marked"][j]
-        limit = np.inf if place == NOBODY else tried[place]
-        assert (place == NOBODY) == (threshold == np.inf)
+        limit = np.inf if place == NO_STEP else tried[place]
+        assert (place == NO_STEP) == (threshold == np.inf)
         assert naive.predict(s, limit) == naive.predict(s, threshold)
 
 

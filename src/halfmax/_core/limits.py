@@ -75,9 +75,16 @@ class Limits:
 
     # ---- estimators
 
+    joint_block_cells: int = 1 << 21  # rows x labels x sizes; a few such arrays exist at a time
+
     # ---- tables
 
     # ---- displays and report
+
+    # A report leaves out what needs whole rows (the best thresholds of the samples average) if
+    # there are more scores, because it would take too much memory and time.
+    report_row_scores: int = 1 << 27
+    transposed_scores: int = 1 << 26  # scores of a dense matrix that are transposed at once
 
     # ---- mesh and paper
 

@@ -1,4 +1,4 @@
-"""Pictures of thresholds in scikit-learn's manner: made by ``from_...``, drawn by ``plot``.
+"""Plots in scikit-learn's style: displays are created by ``from_...`` and drawn by ``plot``.
 
-A display holds the arrays that it draws. matplotlib is imported when it is drawn, not before.
+A display holds the arrays that it draws. matplotlib is imported only when something is drawn.
 """

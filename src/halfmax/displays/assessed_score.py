@@ -1,4 +1,4 @@
-"""What is known of a score on new data, beside the one that tuning showed."""
+"""The picture of an assessment in notebooks: scores to expect on new data. Not public."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -19,18 +19,23 @@ _BINS = 30
 
 
 @dataclass(eq=False, repr=False)
-class AssessedScoreDisplay(Display):
-    """Scores to expect on new data, and the score on the data tuned on.
+class AssessedScore(Display):
+    """Scores to expect on new data, and the score on the tuning data.
+
+    This display is internal: notebooks show it below an `Assessment`.
 
     Attributes
     ----------
     resampled_scores : ndarray
-        A picture of what is known of the score on new data.
+        Draws of the score on new data; see `Assessment`.
     score, expected_score : float
-        On the data tuned on, and to expect on new data.
+        The score on the tuning data, and the score to expect on new data.
     score_interval : (float, float)
+        The interval of the score on new data.
     level : float
+        The level of the interval.
     metric : str
+        The metric with its average, as written on the axis.
     """
 
     resampled_scores: Floats
@@ -44,7 +49,7 @@ class AssessedScoreDisplay(Display):
     def from_assessment(
         cls, assessment: Assessment, *, ax: "Axes | None" = None, **how: Any
     ) -> Self:
-        """Draw what `assess` gives."""
+        """Draw the result of `assess`."""
         return cls._of(require_result(Assessment, assessment, "assessment", "assess")).plot(
             ax, **how
         )
@@ -79,7 +84,7 @@ class AssessedScoreDisplay(Display):
         ]
         rows = name_uprights(ax, marks)
         share = f"{100 * self.level:g} % interval shaded"
-        ax.set(xlabel=f"{self.metric} on endless new data ({share})", yticks=[])
+        ax.set(xlabel=f"{self.metric} on unlimited new data ({share})", yticks=[])
         ax.spines["left"].set_visible(False)
         if name is not None:
             ax.set_title(plain(name, 70), pad=6.0 + 11.0 * rows)

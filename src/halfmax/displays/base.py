@@ -1,4 +1,4 @@
-"""What all displays share: axes in the one style, and words that keep out of each other's way."""
+"""What all displays share: the base class, axes in one style, names, numbers and legends."""
 
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Kind = TypeVar("Kind")
+Result = TypeVar("Result")
 
-MANY_POINTS = 2000  # from here on they are drawn as dots of an image, also in vector files
+MANY_POINTS = 2000  # more points than this are drawn as an image, also in vector files
 _LONGEST_NAME, _LONGEST_TITLE = 28, 70
 _MOST_SHOWN = 4  # values of a tuple in a repr
 SIZE_OF_NAMES = 8.5
 
 
 class Display:
-    """Arrays that can be drawn; `plot` sets `ax_` and `figure_`.
+    """Base class of displays: arrays that can be drawn; `plot` sets `ax_` and `figure_`.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn last.
+        The axes of the last plot.
     figure_ : matplotlib Figure
         The figure of these axes.
     """
@@ -38,24 +38,25 @@ class Display:
     figure_: "Figure"
 
     def __repr__(self) -> str:
-        """One line: numbers and words in full, arrays by their shape."""
+        """Return one line: numbers and strings in full, arrays by their shape."""
         shown = [field.name for field in fields(self) if not field.name.startswith("_")]  # type: ignore[arg-type]
         parts = [f"{name}={_briefly(getattr(self, name))}" for name in shown]
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw it.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if None.
+            The axes to draw on; a new figure if None.
         name : str, optional
             The title.
 
         Returns
         -------
-        The display itself, with ``ax_`` and ``figure_``.
+        Display
+            The display itself, with ``ax_`` and ``figure_`` set.
         """
         with self._canvas(ax) as (_, drawn):
             self._draw(drawn, name)
@@ -68,7 +69,7 @@ class Display:
     def _canvas(
         self, ax: "Axes | None", size: tuple[float, float] = NARROW
     ) -> "Iterator[tuple[Figure, Axes]]":
-        """The axes given, under the settings of their owner; or new ones in the one style."""
+        """Yield the user's axes with the user's settings, or new axes in halfmax's style."""
         if ax is not None:
             self.ax_, self.figure_ = ax, figure_of(ax)
             yield self.figure_, ax
@@ -78,7 +79,7 @@ class Display:
 
 
 def _briefly(value: Any) -> str:
-    """A value in a few characters."""
+    """Return a value in a few characters."""
     if isinstance(value, np.ndarray):
         return f"<{' x '.join(f'{size:,}' for size in value.shape)} array>"
     if isinstance(value, (bool, np.bool_)):
@@ -93,17 +94,17 @@ def _briefly(value: Any) -> str:
     return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
 
 
-def line_look(usual: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """How a line is drawn: as usual, but for what the caller gives, by name or alias (``lw``)."""
+def line_look(default: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Return how to draw a line: the defaults, with the caller's changes, by name or alias."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.lines import Line2D
 
-    return {**usual, **normalize_kwargs(given, Line2D)}
+    return {**default, **normalize_kwargs(changes, Line2D)}
 
 
 @contextmanager
 def new_axes(size: tuple[float, float]) -> "Iterator[tuple[Figure, Axes]]":
-    """A figure that pyplot will show, in the style; it is closed if drawing fails."""
+    """Yield a new pyplot figure in halfmax's style; it is closed if drawing fails."""
     with styled():
         import matplotlib.pyplot as plt
 
@@ -114,16 +115,16 @@ def new_axes(size: tuple[float, float]) -> "Iterator[tuple[Figure, Axes]]":
             plt.close(figure)
             raise
         size_of_ticks = float(plt.rcParams["font.size"])
-        for part in figure.axes:  # ticks are made when they are drawn, under other settings
+        for part in figure.axes:  # ticks are created when they are drawn, under other settings
             part.tick_params(which="both", labelsize=size_of_ticks, color=INK, labelcolor=INK)
 
 
 def figure_of(ax: Any) -> "Figure":
-    """The figure of the axes that a user has given."""
+    """Return the figure of the user's axes, after checking that they are axes."""
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes):
-        hint = "; of plt.subplots with several axes pass one of them" * isinstance(ax, np.ndarray)
+        hint = "; if plt.subplots made several axes, pass one of them" * isinstance(ax, np.ndarray)
         raise TypeError(
             f"ax must be matplotlib Axes, or None for new ones; got {type(ax).__name__}{hint}"
         )
@@ -131,22 +132,22 @@ def figure_of(ax: Any) -> "Figure":
 
 
 def ink_of(ax: "Axes") -> Any:
-    """The colour of words on these axes, which stands out from their ground."""
+    """Return the colour of text on these axes, which contrasts with their background."""
     return ax.xaxis.label.get_color()
 
 
-def require_result(kind: type[Kind], value: Any, name: str, maker: str) -> Kind:
-    """A result of halfmax, or an error that says which function gives it."""
+def require_result(kind: type[Result], value: Any, name: str, maker: str) -> Result:
+    """Return a result of halfmax, or raise an error that names the function that returns it."""
     if not isinstance(value, kind):
-        raise TypeError(f"{name} must be what {maker} gives; got {type(value).__name__}")
+        raise TypeError(f"{name} must be what {maker} returns; got {type(value).__name__}")
     return value
 
 
-# ---- words
+# ---- text
 
 
 def plain(name: Hashable, longest: int = _LONGEST_NAME) -> str:
-    r"""A name as it is: on one line, not too long, and its dollars no mathematics.
+    r"""Return a name as plain text: on one line, cut if long, dollars not taken for mathematics.
 
     >>> plain("$_{a}$")
     '\\$_{a}\\$'
@@ -158,19 +159,19 @@ def plain(name: Hashable, longest: int = _LONGEST_NAME) -> str:
 
 
 def name_of(metric: str) -> str:
-    """How a metric is written on an axis."""
+    """Return a metric as written on an axis."""
     return plain(metric_name(metric))
 
 
 def number(value: float) -> str:
-    """Three digits, and a minus sign that is one."""
+    """Return three digits with a typographic minus sign; an infinite threshold is "none"."""
     if value == np.inf:
-        return "nobody"
+        return "none"
     return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")
 
 
 def put_legend(ax: "Axes", name: str | None, columns: int = 1) -> None:
-    """What the marks mean, above the axes, where nothing is drawn; and above that the title."""
+    """Put the legend above the axes, where nothing is drawn, and the title above the legend."""
     handles, _ = ax.get_legend_handles_labels()
     look: dict[str, Any] = {
         "loc": "lower left",

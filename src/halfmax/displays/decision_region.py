@@ -1,4 +1,4 @@
-"""Densities of the scores of both classes, the odds of a positive, and where to predict."""
+"""`DecisionRegionDisplay`: densities of both classes, the odds of a positive, and the region."""
 
 from dataclasses import dataclass
 from math import isfinite
@@ -30,34 +30,49 @@ if TYPE_CHECKING:
 
 _POINTS = 521
 _TIMES = "\N{MULTIPLICATION SIGN}"
-_SIZE = (5.4, 5.2)
+_SIZE = (5.4, 5.2)  # inches
 _MOST_NAMED = 2  # intervals
-_DECADES = 6.0  # of the odds, around the cut
-_UNSEEN = 1e-3  # of the highest step
+_DECADES = 6.0  # of the odds shown around the cut
+_UNSEEN = 1e-3  # steps below this share of the highest are not shown
 
 
 @dataclass(eq=False, repr=False)
 class DecisionRegionDisplay(Display):
     """The scores to predict when the densities of both classes are known.
 
-    Above, the densities weighted by the shares of their classes, and the negative one times the
-    cut: a score is predicted where the positives reach it. Below, the same as odds of a positive,
-    which must reach the cut. Make it with `from_region` or `from_densities`.
+    The upper plot shows the densities, weighted by the shares of their classes, and the negative
+    density times the cut: a score is predicted where the positive density reaches it. The lower
+    plot shows the odds of a positive, which must reach the cut. Create it with `from_region` or
+    `from_densities`.
 
     Attributes
     ----------
-    scores : ndarray (k,)
-    positive, negative : ndarray (k,)
-        Densities at the scores, times the share of the class; masses, where scores come in steps.
+    scores : ndarray of shape (k,)
+        The scores at which the densities are drawn.
+    positive, negative : ndarray of shape (k,)
+        Densities at the scores, times the share of the class; masses, if scores are discrete.
     intervals : list of (low, high)
         The region.
     cut : float
-        The odds from which on a score is predicted, for F1 the Jaccard index reached.
+        The lowest odds at which a score is predicted; for F1, the Jaccard index reached.
     score : float
         The metric reached.
     metric : str
+        The name of the metric.
     steps : bool
-        Whether scores come in steps: bins of histograms, values of discrete distributions.
+        Whether scores are discrete: bins of histograms, or values of discrete distributions.
+
+    See Also
+    --------
+    decision_region : Find the region.
+    ThresholdCurveDisplay : The metric of labelled scores at every threshold.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> d = DecisionRegionDisplay.from_densities(stats.norm(2), stats.norm(0), base_rate=0.1)
+    >>> [(round(low, 3), high) for low, high in d.intervals], round(d.cut, 4)
+    ([(1.689, inf)], 0.4411)
     """
 
     scores: Floats
@@ -71,7 +86,22 @@ class DecisionRegionDisplay(Display):
 
     @classmethod
     def from_region(cls, region: DecisionRegion, *, ax: Any = None, **how: Any) -> Self:
-        """Draw what `decision_region` gives."""
+        """Draw the result of `decision_region`.
+
+        Parameters
+        ----------
+        region : DecisionRegion
+            The region.
+        ax : matplotlib Axes or a pair of them, optional
+            The axes to draw on, as in `plot`.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        DecisionRegionDisplay
+            The display, drawn.
+        """
         return cls._of(require_result(DecisionRegion, region, "region", "decision_region")).plot(
             ax, **how
         )
@@ -89,7 +119,7 @@ class DecisionRegionDisplay(Display):
             cut=region.likelihood_ratio,
             score=region.score,
             metric=region.metric,
-            steps=len(scores) != _POINTS,  # which have as many points as there are
+            steps=len(scores) != _POINTS,  # discrete scores have a number of points of their own
         )
 
     @classmethod
@@ -104,12 +134,29 @@ class DecisionRegionDisplay(Display):
         ax: Any = None,
         **how: Any,
     ) -> Self:
-        """Find the region and draw it; parameters as `decision_region` takes them.
+        """Find the region of two densities and draw it.
 
-        >>> from scipy import stats
-        >>> d = DecisionRegionDisplay.from_densities(stats.norm(2), stats.norm(0), base_rate=0.1)
-        >>> [(round(low, 3), high) for low, high in d.intervals], round(d.cut, 4)
-        ([(1.689, inf)], 0.4411)
+        Parameters
+        ----------
+        positive : distribution, histogram or function
+            The density of the scores of positives, as in `decision_region`.
+        negative : distribution, histogram or function
+            The density of the scores of negatives, as in `decision_region`.
+        base_rate : float
+            The share of positives, above 0 and below 1.
+        metric : str or Metric, default="f1"
+            The metric to maximise, as in `decision_region`.
+        support : (float, float), optional
+            The range of the scores of densities that are functions, as in `decision_region`.
+        ax : matplotlib Axes or a pair of them, optional
+            The axes to draw on, as in `plot`.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        DecisionRegionDisplay
+            The display, drawn.
         """
         found = decision_region(positive, negative, base_rate, metric, support)
         return cls.from_region(found, ax=ax, **how)
@@ -122,7 +169,7 @@ class DecisionRegionDisplay(Display):
         return odds
 
     def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
-        """Draw it.
+        """Draw the display.
 
         Parameters
         ----------
@@ -133,8 +180,9 @@ class DecisionRegionDisplay(Display):
 
         Returns
         -------
-        The display itself, with ``ax_`` and ``odds_ax_``, which is None if one Axes was given, and
-        ``figure_``.
+        DecisionRegionDisplay
+            The display itself, with ``ax_``, ``figure_`` and ``odds_ax_`` set; the last is None if
+            `ax` was a single Axes.
         """
         if ax is None:
             with new_axes(_SIZE) as (figure, first):
@@ -165,7 +213,7 @@ class DecisionRegionDisplay(Display):
         ax.set_title(found if name is None else f"{plain(name, 70)}\n{found}")
 
     def _limits(self) -> tuple[float, float]:
-        """From where to where something is to be seen."""
+        """Return the range of scores in which there is something to see."""
         together = self.positive + self.negative
         together = np.where(np.isfinite(together), together, 0.0)
         seen = self.scores[together >= _UNSEEN * together.max()] if self.steps else self.scores
@@ -191,11 +239,11 @@ class DecisionRegionDisplay(Display):
             f"{'mass or density' if self.steps else 'density'} {_TIMES} share of the class"
         )
         name_lines(ax, self.scores, lines[:2])
-        for line in lines[2:]:  # which lies between the others, so that its name stands outside
+        for line in lines[2:]:  # it lies between the others, so its name is written outside
             self._point_at(ax, line)
 
     def _point_at(self, ax: "Axes", line: Line) -> None:
-        """Name a curve from beside its left shoulder, or its right one if that has more room."""
+        """Name a curve beside its left shoulder, or beside the right one if that has more room."""
         known = np.where(np.isfinite(line.heights), line.heights, 0.0)
         shoulders = np.flatnonzero(known >= 0.6 * known.max())[[0, -1]]
         low, high = ax.get_xlim()
@@ -240,7 +288,7 @@ class DecisionRegionDisplay(Display):
 
 
 def in_words(intervals: list[Interval]) -> str:
-    """Rays and intervals as conditions on s.
+    """Write rays and intervals as conditions on s.
 
     >>> in_words([(-np.inf, 1.0), (2.0, np.inf)])
     's ≤ 1.00 or s ≥ 2.00'

@@ -1,4 +1,4 @@
-"""What to expect of predicting the k most probable items, for every k."""
+"""`ExpectedCurveDisplay`: the expected metric of predicting the k most probable items."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
-_LARGE = 1000  # items, from which on small counts would not be seen on a plain axis
-_FEW = 60  # items, up to which each count is a dot
+_LARGE = 1000  # with this many items or more, small counts need a logarithmic axis
+_FEW = 60  # with up to this many items, each count is a dot
 _MOST = 1000  # counts that are drawn
 
 
@@ -28,17 +28,33 @@ _MOST = 1000  # counts that are drawn
 class ExpectedCurveDisplay(Display):
     """The expected metric of predicting the k most probable items, against k.
 
-    Make it with `from_probabilities`.
+    Create it with `from_probabilities`.
 
     Attributes
     ----------
-    expected : ndarray (n + 1,)
-        ``expected[k]`` is what to expect of predicting k items.
-    k, threshold : int and float
-        The best count, and the lowest probability that it predicts; ``+inf`` if it predicts none.
-    half_max_k, half_max_threshold : int and float
-        The rule of the theorem: the threshold F*/2 for F1, and how many items reach it.
+    expected : ndarray of shape (n + 1,)
+        ``expected[k]`` is the expected metric of predicting k items.
+    k : int
+        The best count.
+    threshold : float
+        The lowest probability among the best k items; ``+inf`` if none is predicted.
+    half_max_k : int
+        The number of items that reach `half_max_threshold`.
+    half_max_threshold : float
+        The threshold of the half-max theorem, F*/2 for F1.
     metric : str
+        The name of the metric.
+
+    See Also
+    --------
+    expected_curve : The numbers of the curve.
+    decide : Find the best count.
+
+    Examples
+    --------
+    >>> d = ExpectedCurveDisplay.from_probabilities([1.0, 0.3, 1.0])
+    >>> d.expected.round(3), d.k, d.half_max_k
+    (array([0.   , 0.617, 0.94 , 0.86 ]), 2, 2)
     """
 
     expected: Floats
@@ -64,22 +80,29 @@ class ExpectedCurveDisplay(Display):
 
         Parameters
         ----------
-        p
+        p : array-like of shape (n,)
             The probability of each item, in any order.
-        metric, zero_division, min_k, max_k
-            As `decide` takes them.
+        metric : str or Metric, default="f1"
+            The metric, as in `decide`.
+        zero_division : float, default=0.0
+            The value of 0/0, as in `decide`.
+        min_k : int, default=0
+            Predict at least this many items.
+        max_k : int, optional
+            Predict at most this many items.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if None.
-        **how
-            Passed to `plot`.
+            The axes to draw on; a new figure if None.
+        **how : dict
+            Further arguments of `plot`.
 
-        >>> d = ExpectedCurveDisplay.from_probabilities([1.0, 0.3, 1.0])
-        >>> d.expected.round(3), d.k, d.half_max_k
-        (array([0.   , 0.617, 0.94 , 0.86 ]), 2, 2)
+        Returns
+        -------
+        ExpectedCurveDisplay
+            The display, drawn.
         """
         curve = expected_curve(p, metric, zero_division)
         found = decide(p, metric, zero_division=zero_division, min_k=min_k, max_k=max_k)
-        made = cls(
+        display = cls(
             expected=curve,
             k=int(found.counts[0]),
             threshold=found.threshold,
@@ -87,7 +110,7 @@ class ExpectedCurveDisplay(Display):
             half_max_threshold=float(found.half_max_thresholds[0]),
             metric=found.metric,
         )
-        return made.plot(ax, **how)
+        return display.plot(ax, **how)
 
     def plot(
         self,
@@ -97,22 +120,23 @@ class ExpectedCurveDisplay(Display):
         log: bool | None = None,
         **line: Any,
     ) -> Self:
-        """Draw it.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if None.
+            The axes to draw on; a new figure if None.
         name : str, optional
             The title.
         log : bool, optional
-            Whether the axis of k is logarithmic; if None, of a thousand items or more it is.
-        **line
-            Passed to the line of the curve.
+            Whether the axis of k is logarithmic; by default it is for a thousand items or more.
+        **line : dict
+            Properties of the line, such as ``color="black"``.
 
         Returns
         -------
-        The display itself, with ``ax_``, ``figure_`` and ``line_``.
+        ExpectedCurveDisplay
+            The display itself, with ``ax_``, ``figure_`` and ``line_`` set.
         """
         items = len(self.expected) - 1
         log = items >= _LARGE if log is None else log
@@ -132,7 +156,7 @@ class ExpectedCurveDisplay(Display):
         return self
 
     def _drawn(self, log: bool) -> npt.NDArray[np.int64]:
-        """The counts that are drawn: all, or enough of them."""
+        """Return the counts that are drawn: all, or enough of them."""
         items = len(self.expected) - 1
         if items <= _MOST:
             return np.arange(items + 1)
@@ -141,18 +165,18 @@ class ExpectedCurveDisplay(Display):
         return np.unique(np.r_[ends, some.astype(np.int64)])
 
     def _mark(self, ax: "Axes") -> None:
-        """The best count and the rule's."""
+        """Mark the best count and the count of the half-max rule."""
         best, rule = name_of(self.metric), name_of_rule(self.metric)
         marks: list[tuple[int, str, dict[str, Any]]] = [
             (
                 self.k,
-                f"best: k = {self.k:,}, {_reach(self.threshold)}, "
+                f"best: k = {self.k:,}, {_reached(self.threshold)}, "
                 f"expected {best} = {self.expected[self.k]:.4g}",
                 {"marker": "o", "color": BLUE, "markersize": 6},
             ),
             (
                 self.half_max_k,
-                f"{rule}: k = {self.half_max_k:,}, {_reach(self.half_max_threshold)}, "
+                f"{rule}: k = {self.half_max_k:,}, {_reached(self.half_max_threshold)}, "
                 f"expected {best} = {self.expected[self.half_max_k]:.4g}",
                 {"marker": "s", "color": ORANGE, "markersize": 9, "fillstyle": "none"},
             ),
@@ -161,5 +185,5 @@ class ExpectedCurveDisplay(Display):
             ax.plot(k, self.expected[k], linestyle="", label=text, **look)
 
 
-def _reach(threshold: float) -> str:
+def _reached(threshold: float) -> str:
     return "none" if threshold == np.inf else f"p ≥ {number(threshold)}"

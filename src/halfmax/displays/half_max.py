@@ -1,4 +1,4 @@
-"""Each label's tuned threshold beside the one that calibrated probabilities would have."""
+"""`HalfMaxDisplay`: tuned thresholds against the thresholds of calibrated probabilities."""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 _TOO_FEW, _PLENTY = 10, 100  # positives
-_LOOKS: tuple[dict[str, Any], ...] = (  # of labels with few, some and plenty of positives
+_LOOKS: tuple[dict[str, Any], ...] = (  # for labels with few, some and plenty of positives
     {"color": "#9bb8cc", "markersize": 2.6},
     {"color": BLUE, "markersize": 4.0},
-    {"color": None, "markersize": 5.4},  # that of words
+    {"color": None, "markersize": 5.4},  # the colour of text
 )
 
 
@@ -35,23 +35,36 @@ class HalfMaxDisplay(Display):
     """Tuned thresholds against F*/2 over labels: a check of calibration.
 
     If scores are calibrated probabilities, the best threshold of a label is half of its best F1
-    (the matching cut of other metrics), and its point lies on the diagonal. Above it scores are too
-    high, below it too low. Make it with `from_thresholds`, `from_predictions`, `from_diagnosis` or
-    `from_decision`; meant for thresholds without a guard.
+    (other metrics have a matching cut), and its point lies on the diagonal. Above the diagonal
+    scores are too high, below it too low. Create it with `from_thresholds`, `from_predictions`,
+    `from_diagnosis` or `from_decision`. It is meant for thresholds without a guard.
 
     Attributes
     ----------
     labels : tuple
-        Names of the labels, or their places.
-    thresholds : ndarray (m,)
-        Tuned ones; ``+inf``, which predicts nobody, is not drawn.
-    half_max : ndarray (m,)
-        Where calibrated probabilities would have their best thresholds; NaN is not drawn.
-    support : ndarray (m,)
-        Positives of each label; the more, the darker and larger its dot.
-    miscalibrated : ndarray of bool (m,) or None
-        Where a diagnosis has found that chance does not explain the difference.
+        The names of the labels, or their column numbers.
+    thresholds : ndarray of shape (m,)
+        The tuned thresholds; ``+inf``, which predicts no rows, is not drawn.
+    half_max : ndarray of shape (m,)
+        The best thresholds if the scores were calibrated; NaN is not drawn.
+    support : ndarray of shape (m,)
+        The positives of each label. The more there are, the darker and larger is the dot.
+    miscalibrated : ndarray of bool of shape (m,), or None
+        The labels for which a diagnosis found that chance does not explain the difference.
     metric : str
+        The name of the metric.
+
+    See Also
+    --------
+    plug_in_threshold : The threshold of calibrated probabilities.
+    diagnose : Find miscalibrated labels.
+
+    Examples
+    --------
+    >>> from halfmax import tune
+    >>> d = HalfMaxDisplay.from_thresholds(tune([0, 1, 0, 1], [0.1, 0.4, 0.5, 0.8]))
+    >>> d.thresholds, d.half_max
+    (array([0.4]), array([0.4]))
     """
 
     labels: Labels
@@ -66,12 +79,21 @@ class HalfMaxDisplay(Display):
     def from_thresholds(
         cls, thresholds: Thresholds, *, ax: "Axes | None" = None, **how: Any
     ) -> Self:
-        """Draw what `tune` gives: a threshold for each label, or one for pooled counts.
+        """Draw the result of `tune`.
 
-        >>> from halfmax import tune
-        >>> d = HalfMaxDisplay.from_thresholds(tune([0, 1, 0, 1], [0.1, 0.4, 0.5, 0.8]))
-        >>> d.thresholds, d.half_max
-        (array([0.4]), array([0.4]))
+        Parameters
+        ----------
+        thresholds : Thresholds
+            One threshold for each label, or thresholds for the micro average.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure if None.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        HalfMaxDisplay
+            The display, drawn.
         """
         return cls._of(thresholds).plot(ax, **how)
 
@@ -80,21 +102,21 @@ class HalfMaxDisplay(Display):
         t = require_result(Thresholds, thresholds, "thresholds", "tune")
         if t.average == "samples" or (t.shared and t.average == "macro"):
             raise ValueError(
-                "thresholds must be those of each label (average='macro' with per_label=True) or "
-                "of pooled counts (average='micro') to be compared with F*/2; got "
+                "thresholds must be tuned for each label (average='macro' with per_label=True) or "
+                "for pooled counts (average='micro') to be compared with F*/2; got "
                 f"average={t.average!r} with per_label={not t.shared}"
             )
         finite = t.thresholds[np.isfinite(t.thresholds)]
         if len(finite) and not (finite.min() >= 0.0 and finite.max() <= 1.0):
             wrong = finite[(finite < 0.0) | (finite > 1.0)][0]
-            raise ValueError(_no_probabilities(f"a threshold is {wrong:.4g}"))
+            raise ValueError(_not_probabilities(f"a threshold is {wrong:.4g}"))
         metric = t._tuning.goal.metric if t._tuning else find_metric(t.metric)
         reached = t.label_scores if t.average != "micro" else np.full(len(t.thresholds), t.score)
-        some = (t.support > 0) & (reached > 0)
+        known = (t.support > 0) & (reached > 0)
         return cls(
             labels=names_or_places(t.labels, len(t.thresholds)),
             thresholds=t.thresholds,
-            half_max=np.where(some, _need_ratio(metric).plug_in(reached), np.nan),
+            half_max=np.where(known, _require_ratio(metric).plug_in(reached), np.nan),
             support=t.support,
             miscalibrated=None,
             metric=t.metric,
@@ -115,25 +137,99 @@ class HalfMaxDisplay(Display):
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:
-        """Diagnose labelled scores and draw what is found; parameters as `diagnose` takes them."""
-        _need_ratio(find_metric(metric))
-        given = metric, n_resamples, level, seed
-        found = diagnose(y_true, y_score, *given, labels=labels, zero_division=zero_division)
+        """Diagnose labelled scores and draw the result.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (rows,) or (rows, labels)
+            The truth, as in `tune`.
+        y_score : array-like of shape (rows,) or (rows, labels)
+            The scores, as in `tune`. They must be probabilities.
+        metric : str or Metric, default="f1"
+            The metric, a ratio of weighted counts.
+        labels : iterable, optional
+            The names of the labels.
+        level : float, default=0.95
+            The level of the intervals, as in `diagnose`.
+        n_resamples : int, default=200
+            The number of resamples, as in `diagnose`.
+        seed : int, default=0
+            The seed of the resamples.
+        zero_division : float, default=0.0
+            The value of 0/0, as in `tune`.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure if None.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        HalfMaxDisplay
+            The display, drawn.
+        """
+        _require_ratio(find_metric(metric))
+        found = diagnose(
+            y_true,
+            y_score,
+            metric,
+            n_resamples,
+            level,
+            seed,
+            labels=labels,
+            zero_division=zero_division,
+        )
         return cls.from_diagnosis(found, ax=ax, **how)
 
     @classmethod
     def from_diagnosis(cls, diagnosis: Diagnosis, *, ax: "Axes | None" = None, **how: Any) -> Self:
-        """Draw what `diagnose` gives, with the miscalibrated labels marked and named."""
+        """Draw the result of `diagnose`, with the miscalibrated labels marked and named.
+
+        Parameters
+        ----------
+        diagnosis : Diagnosis
+            The diagnosis of scores that are probabilities.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure if None.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        HalfMaxDisplay
+            The display, drawn.
+        """
         d = require_result(Diagnosis, diagnosis, "diagnosis", "diagnose")
         if not d.probabilities:
-            raise ValueError(_no_probabilities("the scores diagnosed are no probabilities"))
+            raise ValueError(_not_probabilities("the diagnosed scores are not"))
         flagged = np.array(["miscalibrated" in names for names in d.findings], np.bool_)
-        some = d.labels, d.thresholds, d.half_max, d.support, flagged, d.metric
-        return cls(*some).plot(ax, **how)
+        display = cls(
+            labels=d.labels,
+            thresholds=d.thresholds,
+            half_max=d.half_max,
+            support=d.support,
+            miscalibrated=flagged,
+            metric=d.metric,
+        )
+        return display.plot(ax, **how)
 
     @classmethod
     def from_decision(cls, decision: Decision, *, ax: "Axes | None" = None, **how: Any) -> Self:
-        """Draw what `decide` gives: the lowest probability predicted in each batch against F*/2."""
+        """Draw the result of `decide`: the lowest probability predicted in each batch.
+
+        Parameters
+        ----------
+        decision : Decision
+            The decision on one or more batches.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure if None.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        HalfMaxDisplay
+            The display, drawn.
+        """
         return cls._of_decision(require_result(Decision, decision, "decision", "decide")).plot(
             ax, **how
         )
@@ -182,10 +278,10 @@ class HalfMaxDisplay(Display):
             here = shown & (group == place)
             if here.any():
                 size = {"markersize": 1.6 + 0.5 * place} if many else {}
-                points = self.half_max[here], self.thresholds[here]
+                x, y = self.half_max[here], self.thresholds[here]
                 look = {**look, **size, "color": look["color"] or ink_of(ax)}
                 look |= {"label": name, "rasterized": many}
-                ax.plot(*points, "o", linestyle="", markeredgewidth=0, clip_on=False, **look)
+                ax.plot(x, y, "o", linestyle="", markeredgewidth=0, clip_on=False, **look)
         hidden = int((~shown).sum())
         if hidden:
             ax.plot([], [], " ", label=f"{hidden:,} without a threshold, not shown")
@@ -203,18 +299,18 @@ class HalfMaxDisplay(Display):
         name_points(ax, x[worst], y[worst], [self.labels[j] for j in marked[worst]], ORANGE)
 
 
-def _need_ratio(metric: Metric) -> LinearFractional:
+def _require_ratio(metric: Metric) -> LinearFractional:
     if not isinstance(metric, LinearFractional):
         raise ValueError(
             "metric must be a ratio of weighted sums of tp, fp, fn and tn, such as 'f1' or a "
-            "LinearFractional: of others no law says which threshold calibrated probabilities "
-            f"would have; got {metric!r}"
+            "LinearFractional: for other metrics no law gives the best threshold of calibrated "
+            f"probabilities; got {metric!r}"
         )
     return metric
 
 
-def _no_probabilities(found: str) -> str:
+def _not_probabilities(found: str) -> str:
     return (
         f"scores must be probabilities, from 0 to 1, to be compared with F*/2; {found}: calibrate "
-        "first, as with scikit-learn's CalibratedClassifierCV"
+        "them first, for example with scikit-learn's CalibratedClassifierCV"
     )

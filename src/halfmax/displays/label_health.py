@@ -1,4 +1,4 @@
-"""How often each label is predicted beside how often it occurs, and which labels flood."""
+"""`LabelHealthDisplay`: how often each label is predicted against how often it occurs."""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
@@ -28,17 +28,33 @@ class LabelHealthDisplay(Display):
     """The share of rows that each label is predicted for, against its base rate.
 
     A label floods if it is predicted for more than 5 % of rows and more than 10 times its base
-    rate: the shaded region. Make it with `from_thresholds`, `from_predictions` or `from_diagnosis`.
+    rate: the shaded region. Create it with `from_thresholds`, `from_predictions` or
+    `from_diagnosis`.
 
     Attributes
     ----------
     labels : tuple
-        Names of the labels, or their places.
-    base_rate, share : ndarray (m,)
-        How much of the rows is positive, and how much is predicted.
-    flooding : ndarray of bool (m,)
+        The names of the labels, or their column numbers.
+    base_rate : ndarray of shape (m,)
+        The share of rows that are positive.
+    share : ndarray of shape (m,)
+        The share of rows that are predicted.
+    flooding : ndarray of bool of shape (m,)
+        The labels that flood.
     n_rows : float
-        How many rows there are, or what they weigh.
+        The number of rows, or the sum of their weights.
+
+    See Also
+    --------
+    diagnose : Find labels that will misbehave on new data.
+    HalfMaxDisplay : Check the calibration of labels.
+
+    Examples
+    --------
+    >>> from halfmax import tune
+    >>> t = tune([[1, 0], [0, 0], [0, 1]], [[0.9, 0.2], [0.1, 0.2], [0.2, 0.2]])
+    >>> LabelHealthDisplay.from_thresholds(t).share.round(2)
+    array([0.33, 1.  ])
     """
 
     labels: Labels
@@ -56,12 +72,24 @@ class LabelHealthDisplay(Display):
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:
-        """Draw what `tune` gives; thresholds from a file do not know ``n_rows``, so give it.
+        """Draw the result of `tune`.
 
-        >>> from halfmax import tune
-        >>> t = tune([[1, 0], [0, 0], [0, 1]], [[0.9, 0.2], [0.1, 0.2], [0.2, 0.2]])
-        >>> LabelHealthDisplay.from_thresholds(t).share.round(2)
-        array([0.33, 1.  ])
+        Parameters
+        ----------
+        thresholds : Thresholds
+            The tuned thresholds.
+        n_rows : float, optional
+            The number of rows, or the sum of their weights. It is required for thresholds that were
+            loaded from a file, which does not store it.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure if None.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        LabelHealthDisplay
+            The display, drawn.
         """
         return cls._of(thresholds, n_rows).plot(ax, **how)
 
@@ -71,8 +99,8 @@ class LabelHealthDisplay(Display):
         if n_rows is None:
             if t._tuning is None:
                 raise ValueError(
-                    "n_rows must be given, the number of rows (or what they weigh): these "
-                    "thresholds do not know the data that they were tuned on; got None"
+                    "n_rows must be passed, the number of rows (or the sum of their weights): "
+                    "these thresholds do not know the data that they were tuned on; got None"
                 )
             n_rows = t._tuning.load().total
         labels = names_or_places(t.labels, len(t.thresholds))
@@ -83,8 +111,8 @@ class LabelHealthDisplay(Display):
         least = max(support.max(initial=0), predicted.max(initial=0))
         if isinstance(n_rows, str) or not n_rows > 0 or n_rows < least * (1 - 1e-9):
             raise ValueError(
-                f"n_rows must be the number of rows, {least:,} or more as a label has so many "
-                f"positives or predictions; got {n_rows!r}"
+                f"n_rows must be the number of rows, at least {least:,} (the positives or "
+                f"predictions of one label); got {n_rows!r}"
             )
         total = float(n_rows)
         flooding = floods(predicted, support, total)
@@ -105,17 +133,61 @@ class LabelHealthDisplay(Display):
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:
-        """Tune labelled scores and draw what is predicted; parameters as `tune` takes them."""
+        """Tune labelled scores and draw the result.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (rows,) or (rows, labels)
+            The truth, as in `tune`.
+        y_score : array-like of shape (rows,) or (rows, labels)
+            The scores, as in `tune`.
+        metric : str or Metric, default="f1"
+            The metric, as in `tune`.
+        average : {"macro", "micro", "samples"}, default="macro"
+            The average over labels, as in `tune`.
+        labels : iterable, optional
+            The names of the labels.
+        sample_weight : array-like of shape (rows,), optional
+            The weight of each row.
+        guard : str, optional
+            A guard of the thresholds, as in `tune`.
+        zero_division : float, default=0.0
+            The value of 0/0, as in `tune`.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure if None.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        LabelHealthDisplay
+            The display, drawn.
+        """
         goal = Goal.ask(metric, average, guard=guard, zero_division=zero_division)
         data = read_labelled(y_true, y_score, sample_weight, labels)
         found = choose_thresholds(data, goal.settle(data.is_binary)).counts
         names = names_or_places(data.labels, data.n_labels)
-        made = cls._from_counts(names, found.positives, found.predicted, data.total)
-        return made.plot(ax, **how)
+        display = cls._from_counts(names, found.positives, found.predicted, data.total)
+        return display.plot(ax, **how)
 
     @classmethod
     def from_diagnosis(cls, diagnosis: Diagnosis, *, ax: "Axes | None" = None, **how: Any) -> Self:
-        """Draw what `diagnose` gives."""
+        """Draw the result of `diagnose`.
+
+        Parameters
+        ----------
+        diagnosis : Diagnosis
+            The diagnosis.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure if None.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        LabelHealthDisplay
+            The display, drawn.
+        """
         return cls._of_diagnosis(
             require_result(Diagnosis, diagnosis, "diagnosis", "diagnose")
         ).plot(ax, **how)
@@ -136,7 +208,7 @@ class LabelHealthDisplay(Display):
         name_points(ax, x[worst], y[worst], [self.labels[j] for j in worst], ink_of(ax))
 
     def _set_limits(self, ax: "Axes") -> float:
-        """The edge where shares of 0 are drawn, which have no place on a logarithmic axis."""
+        """Return where shares of 0 are drawn, which a logarithmic axis cannot show."""
         shares = np.concatenate([self.base_rate, self.share])
         least = shares[shares > 0].min(initial=1.0)
         low = 0.4 * min(least, 0.02)

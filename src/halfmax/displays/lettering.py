@@ -1,4 +1,4 @@
-"""Where to write names in a picture, so that they keep out of each other's way."""
+"""Place text in a plot: names of lines, heights, thresholds and points that do not overlap."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,24 +12,24 @@ from halfmax.displays.style import GREY
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Box = tuple[float, float, float, float]  # left, low, right, high, in points of print
+Box = tuple[float, float, float, float]  # left, low, right, high, in typographic points
 
-_WIDTH_OF_A_LETTER = 0.54  # times the size of the font, on the average
-_COLUMNS = 90  # places along a curve where its name may stand
+_WIDTH_OF_A_LETTER = 0.54  # times the font size, on average
+_COLUMNS = 90  # positions along a curve where its name may be written
 _MOST_NAMED = 6
 _SIZE_OF_SMALL = 7.5
-_MARGIN = 24.0  # points beside the axes that are free above the numbers of the ticks
+_MARGIN = 24.0  # free points to the left of the axes, above the tick labels
 
 
 def halo(ax: "Axes") -> list[Any]:
-    """An edge in the colour of the ground, so that words are read on every line."""
+    """Return an outline in the colour of the background, so that text is legible on lines."""
     from matplotlib.patheffects import withStroke
 
     return [withStroke(linewidth=2.5, foreground=ax.get_facecolor())]
 
 
 class _Sheet(NamedTuple):
-    """Axes measured in points of print, from their lower left corner."""
+    """Axes measured in typographic points, from their lower left corner."""
 
     width: float
     height: float
@@ -50,22 +50,22 @@ class _Sheet(NamedTuple):
         return cls(box.width * scale, box.height * scale, font, to_points)
 
     def room_of(self, text: str) -> tuple[float, float]:
-        """How wide and how high the words will be."""
+        """Return the width and height of a text."""
         letters = len(text.replace("\\$", "$"))
         return letters * _WIDTH_OF_A_LETTER * self.font, 1.25 * self.font
 
 
 class Line(NamedTuple):
-    """A curve and how its name is written."""
+    """A curve and the style of its name."""
 
     name: str
     heights: Array
     colour: Any
-    needed: bool = True  # if not, it is left out where it would stand too close
+    needed: bool = True  # if False, the name is left out where it would be too close to others
 
 
 class _Curves(NamedTuple):
-    """In columns across the axes, how low and how high each curve goes up to the next columns."""
+    """The lowest and highest point of each curve around each of the columns across the axes."""
 
     across: Array
     low: Array  # curves x columns
@@ -82,13 +82,13 @@ def name_lines(
     ax: "Axes",
     x: Array,
     lines: Sequence[Line],
-    upright: Sequence[float] = (),
+    uprights: Sequence[float] = (),
     taken: Sequence[Box] = (),
 ) -> None:
     """Write the name of each curve where it is farthest from the others and from upright lines.
 
-    Curves are steps: between two of the rising x, each is as high as at the upper one. Boxes that
-    are taken stay free.
+    Curves are steps: between two of the ascending x, each is as high as at the upper one. Boxes in
+    `taken` are kept free.
     """
     sheet = _Sheet.of(ax, SIZE_OF_NAMES)
     places = np.linspace(*ax.get_xlim(), _COLUMNS)
@@ -98,13 +98,13 @@ def name_lines(
     heights = np.array([sheet.to_points(places, row)[1] for row in drawn])
     across, _ = sheet.to_points(places, np.zeros(_COLUMNS))
     curves = _Curves.through(across, heights)
-    barred, _ = sheet.to_points(np.asarray(upright), np.zeros(len(upright)))
+    barred, _ = sheet.to_points(np.asarray(uprights), np.zeros(len(uprights)))
     boxes = list(taken)
     for own, line in enumerate(lines):
         wide, high = sheet.room_of(line.name)
-        aside = wide / 2 + 5 + sheet.width / _COLUMNS  # for curves that are steep
+        aside = wide / 2 + 5 + sheet.width / _COLUMNS  # for steep curves
         best, most = None, -np.inf
-        # Where two curves are one, it would not be seen which of them is named.
+        # Where two curves coincide, a reader could not see which of them is named.
         others = np.abs(np.delete(heights, own, axis=0) - heights[own])
         apart = np.fmin.reduce(others, initial=3 * high)
         for column in np.flatnonzero(np.isfinite(heights[own])):
@@ -129,14 +129,14 @@ def _room_at(
     barred: Array,
     boxes: list[Box],
 ) -> float:
-    """How far words around a spot would be from all else; -inf outside of the axes."""
+    """Return the distance of a text at this spot from all else; -inf outside the axes."""
     (x, y), (wide, high) = spot, size
     if not (wide / 2 < x < sheet.width - wide / 2 and high / 2 < y < sheet.height - high / 2):
         return -np.inf
     near = np.abs(curves.across - x) <= wide / 2 + 2
     gaps = np.maximum(np.maximum(curves.low[:, near] - y, y - curves.high[:, near]), 0.0)
-    gaps[own] *= 3.0  # its own curve may come close
-    room = float(gaps[np.isfinite(gaps)].min(initial=3 * high))  # more is not better
+    gaps[own] *= 3.0  # its own curve may be close
+    room = float(gaps[np.isfinite(gaps)].min(initial=3 * high))  # more room than this is no better
     if any(_overlap(_box_around(spot, size), box) for box in boxes):
         return -1.0
     if len(barred) and np.abs(barred - x).min() < wide / 2 + 3:
@@ -152,7 +152,7 @@ def write(
     colour: Any,
     **how: Any,
 ) -> None:
-    """Words so many points of print away from a place."""
+    """Write a text, offset by `away` typographic points from the data point `at`."""
     look = {"ha": "center", "va": "center", "fontsize": SIZE_OF_NAMES, **how}
     ax.annotate(
         text, at, away, textcoords="offset points", color=colour, path_effects=halo(ax), **look
@@ -160,9 +160,9 @@ def write(
 
 
 def name_heights(ax: "Axes", marks: Sequence[tuple[float, str]], upwards: bool) -> list[Box]:
-    """Name heights on the right of the axes, from the first on upwards or downwards.
+    """Name heights at the right of the axes, stacked upwards or downwards from the first.
 
-    Gives the boxes that the names take.
+    Return the boxes that the names occupy.
     """
     sheet, side = _Sheet.of(ax, _SIZE_OF_SMALL), 1.0 if upwards else -1.0
     before, boxes = -np.inf, []
@@ -179,9 +179,10 @@ def name_heights(ax: "Axes", marks: Sequence[tuple[float, str]], upwards: bool) 
 
 
 def name_uprights(ax: "Axes", marks: Sequence[tuple[float, str]]) -> int:
-    """Name places on the axis of x above the axes, in as many rows as needed; gives their number.
+    """Name positions on the x axis above the axes, in as many rows as needed.
 
-    Of two names the first is left of its place and the second right of it, where there is room.
+    Of two names, the first is left of its position and the second right of it, if there is room.
+    Return the number of rows.
     """
     sheet = _Sheet.of(ax, SIZE_OF_NAMES)
     limits = ax.get_xlim()
@@ -203,9 +204,9 @@ def name_uprights(ax: "Axes", marks: Sequence[tuple[float, str]]) -> int:
 def name_points(
     ax: "Axes", x: Array, y: Array, names: Sequence[Hashable], colour: str, most: int = _MOST_NAMED
 ) -> list[Hashable]:
-    """Write names beside their points, the first ones first; one that finds no room is left out.
+    """Write names beside their points, in this order; leave out names for which there is no room.
 
-    Gives the names written.
+    Return the names written.
     """
     sheet = _Sheet.of(ax, SIZE_OF_NAMES)
     points = np.column_stack(sheet.to_points(x, y))
@@ -226,7 +227,7 @@ def name_points(
 
 
 def _free_box(sheet: _Sheet, points: Array, place: int, text: str, boxes: list[Box]) -> Box | None:
-    """Left, low, right and high of words beside a point, clear of those that stand already.
+    """Return a box for text beside a point that overlaps no other box, or None.
 
     Of several such boxes it is the one that covers the fewest points.
     """

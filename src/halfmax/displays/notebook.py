@@ -1,4 +1,4 @@
-"""The small picture that a result shows in a notebook, below its table."""
+"""The small picture below the table of a result in a notebook."""
 
 import warnings
 from base64 import b64encode
@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from halfmax.displays.assessed_score import AssessedScoreDisplay
+from halfmax.displays.assessed_score import AssessedScore
 from halfmax.displays.base import Display
 from halfmax.displays.decision_region import DecisionRegionDisplay
 from halfmax.displays.half_max import HalfMaxDisplay
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SIZE = (5.0, 3.3)  # inches
-_DOTS = 144  # in an inch, for screens that are twice as fine as a page says
-_SHOWN_WIDTH = 480  # pixels of the page
-_COLOURS = 64  # enough for lines and words, and a third of the bytes
-_MOST_ROWS = 2_000_000  # to be counted again for a picture that nobody has asked for
+_DOTS = 144  # per inch: twice the resolution of CSS pixels, for dense screens
+_SHOWN_WIDTH = 480  # CSS pixels
+_COLOURS = 64  # enough for lines and text, at a third of the bytes
+_MOST_ROWS = 2_000_000  # more rows are not counted again just for this picture
 _RESAMPLES = 100
 _LOOK = (
     f"width: {_SHOWN_WIDTH}px; max-width: 100%; background: white; padding: 6px; "
     "border-radius: 4px; box-sizing: border-box"
 )
-# A picture is a light card. Where the notebook says that its theme is dark, the card turns dark
-# too: light and dark change places and hues stay. What the system prefers is not asked, since a
-# light notebook is often shown on a dark desktop.
+# A picture is a light card. In notebooks with a dark theme the card turns dark too: light and dark
+# are swapped and hues stay. The preference of the operating system is ignored, since a light
+# notebook is often shown on a dark desktop.
 _DARK_THEMES = (
     'body[data-jp-theme-light="false"]',  # JupyterLab and Jupyter Notebook 7
     "body.vscode-dark",  # Visual Studio Code
     "body.vscode-high-contrast:not(.vscode-high-contrast-light)",
     'html[theme="dark"]',  # Colab
-    'html[data-theme="dark"]',  # notebooks as pages of documentation
+    'html[data-theme="dark"]',  # notebooks rendered as documentation
 )
 _TURN_DARK = (
     f"<style>{', '.join(f'{theme} .halfmax-picture' for theme in _DARK_THEMES)} "
@@ -49,24 +49,24 @@ _TURN_DARK = (
 
 
 def image_of(result: Any) -> str:
-    """An ``<img>`` with the picture of a result; nothing where there is none to draw."""
+    """Return an ``<img>`` with the picture of a result, or an empty string if there is none."""
     if find_spec("matplotlib") is None:
         return ""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # such as of letters that the font has not
+            warnings.simplefilter("ignore")  # such as about glyphs missing from the font
             display = picture_of(result)
             return "" if display is None else _as_image(display)
-    except Exception:  # a result must be shown, whatever becomes of its picture
+    except Exception:  # a result must be shown even if its picture fails
         return ""
 
 
 def picture_of(result: Any) -> Display | None:
-    """What there is to see in a result, not drawn yet."""
+    """Return the display of a result, not yet drawn, or None."""
     if isinstance(result, Thresholds):
         return _of_thresholds(result)
     if isinstance(result, Assessment):
-        return AssessedScoreDisplay._of(result)
+        return AssessedScore._of(result)
     if isinstance(result, Diagnosis) and len(result.labels) > 1:
         return LabelHealthDisplay._of_diagnosis(result)
     if isinstance(result, Decision) and len(result.thresholds) > 1:
@@ -77,7 +77,7 @@ def picture_of(result: Any) -> Display | None:
 
 
 def _of_thresholds(thresholds: Thresholds) -> Display | None:
-    """The curve of one label, or of many what they predict; from memory, never from a table."""
+    """Return the curve of one label, or the health of many, if their data are in memory."""
     tuning = thresholds._tuning
     data = None if tuning is None else tuning.data
     if len(thresholds.thresholds) == 1:
@@ -88,11 +88,12 @@ def _of_thresholds(thresholds: Thresholds) -> Display | None:
         return LabelHealthDisplay._of(thresholds)
     try:
         return HalfMaxDisplay._of(thresholds)
-    except ValueError:  # no probabilities, or no law for them
+    except ValueError:  # not probabilities, or no law for this metric
         return None
 
 
 def _as_image(display: Display) -> str:
+    """Draw a display and return it as an ``<img>``."""
     with styled():
         figure = new_figure(_SIZE)
         display.plot(figure.subplots())
@@ -103,8 +104,8 @@ def _as_image(display: Display) -> str:
 
 
 def _small_png(figure: "Figure") -> bytes:
-    """A file of few colours."""
-    from PIL import Image  # which matplotlib needs, too
+    """Return the figure as a PNG with few colours."""
+    from PIL import Image  # matplotlib depends on it
 
     drawn = BytesIO()
     figure.savefig(drawn, format="png", dpi=_DOTS)

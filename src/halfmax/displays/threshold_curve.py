@@ -1,26 +1,21 @@
-"""The metric, precision and recall at every threshold, and the one that is chosen."""
+"""`ThresholdCurveDisplay`: the metric, precision and recall at every threshold."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from halfmax._core import checks, labelled
-from halfmax._core.labelled import LabelledScores
-from halfmax._core.labels import names_or_places, place_of
+from halfmax._core.labels import place_of
 from halfmax._core.types import Floats
 from halfmax.displays.base import Display, ink_of, line_look, name_of, number, plain, require_result
-from halfmax.displays.curve_counts import band, grid_of_scores
+from halfmax.displays.curve_counts import curve_fields
 from halfmax.displays.lettering import Box, Line, name_heights, name_lines, name_uprights, write
 from halfmax.displays.style import CURVES, GREY, SHADES
-from halfmax.metrics.counts import confusion
-from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.words import name_of_rule
-from halfmax.staircase.staircase import Staircase
-from halfmax.tuning.exact.choose import choose, count_at
 from halfmax.tuning.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -32,38 +27,54 @@ if TYPE_CHECKING:
 _COLOURS = {name: SHADES[colour] for name, (colour, _) in CURVES.items()}
 _OWN = _COLOURS["score"]
 _DASHES: dict[str, Any] = {name: (0, dashes) for name, (_, dashes) in CURVES.items() if dashes}
-_ROOM = 0.04  # beside the lowest and the highest score
+_ROOM = 0.04  # margin beside the lowest and the highest score
 
 
 @dataclass(eq=False, repr=False)
 class ThresholdCurveDisplay(Display):
     """The metric, precision and recall of one label against its threshold.
 
-    Make it with `from_predictions`, `from_estimator` or `from_thresholds`. The curves are the exact
-    counts at the label's own scores, so nothing lies between two points that is not shown; of more
-    than 2,000 different scores that many are kept, the best one and both ends among them.
+    Create it with `from_predictions`, `from_estimator` or `from_thresholds`. The curves are the
+    exact counts at the label's own scores, so nothing is hidden between two points. Of more than
+    2,000 distinct scores that many are kept, including the best one and both ends.
 
     Attributes
     ----------
-    thresholds : ndarray (k,)
-        Scores of the label, rising. Between two of them all thresholds predict the same rows.
-    scores, precision, recall : ndarray (k,)
-        The metric, precision and recall at each.
+    thresholds : ndarray of shape (k,)
+        The scores of the label, ascending. Between two of them all thresholds predict the same
+        rows.
+    scores, precision, recall : ndarray of shape (k,)
+        The metric, precision and recall at each threshold.
     band : (ndarray, ndarray) or None
-        Low and high ends of the metric at each threshold, if the rows were drawn again.
+        The low and high ends of the metric at each threshold under resampling of rows.
     level : float
-        The share of the band.
+        The level of the band.
     threshold, score : float
-        The chosen threshold and what it reaches; ``+inf`` predicts nobody.
+        The chosen threshold and its metric; ``+inf`` predicts no rows.
     best_threshold, best_score : float
-        The best of all thresholds on these data, and what it reaches.
+        The best of all thresholds on these data, and its metric.
     half_max : float or None
-        Where calibrated probabilities would have their best threshold, F*/2 for F1; None where
-        scores are no probabilities or no law is known.
+        The best threshold if the scores were calibrated, F*/2 for F1; None if scores are not
+        probabilities or no law is known.
     base_rate, everyone : float
-        The precision and the metric of predicting everybody.
+        The precision and the metric of predicting all rows.
     metric : str
-    label : the label's name, or None
+        The name of the metric.
+    label : str, other hashable or None
+        The name of the label.
+
+    See Also
+    --------
+    tune : Find the best threshold.
+    ExpectedCurveDisplay : The expected metric of probabilities without labels.
+
+    Examples
+    --------
+    >>> d = ThresholdCurveDisplay.from_predictions([0, 1, 0, 1], [0.1, 0.4, 0.5, 0.8])
+    >>> d.thresholds, d.scores.round(3)
+    (array([0.1, 0.4, 0.5, 0.8]), array([0.667, 0.8  , 0.5  , 0.667]))
+    >>> d.threshold, d.half_max
+    (0.4, 0.4)
     """
 
     thresholds: Floats
@@ -103,29 +114,40 @@ class ThresholdCurveDisplay(Display):
 
         Parameters
         ----------
-        y_true, y_score, metric, sample_weight, zero_division
-            As `tune` takes them.
-        label
-            Which of many labels: its name, or its place where labels have no names.
+        y_true : array-like of shape (rows,) or (rows, labels)
+            The truth, as in `tune`.
+        y_score : array-like of shape (rows,) or (rows, labels)
+            The scores, as in `tune`.
+        metric : str or Metric, default="f1"
+            The metric, as in `tune`.
+        label : hashable, optional
+            Which of many labels to draw: its name, or its column number if labels have no names.
+        sample_weight : array-like of shape (rows,), optional
+            The weight of each row.
         threshold : float, optional
-            The threshold to mark, exact optimum if None.
-        level, n_resamples, seed
-            The band: its share, how often rows are drawn again (0 for no band), and the seed.
+            The threshold to mark; the exact optimum if None.
+        level : float, default=0.95
+            The level of the band.
+        n_resamples : int, default=200
+            The number of resamples for the band; 0 draws no band.
+        seed : int, default=0
+            The seed of the resamples.
+        zero_division : float, default=0.0
+            The value of 0/0, as in `tune`.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if None.
-        **how
-            Passed to `plot`.
+            The axes to draw on; a new figure if None.
+        **how : dict
+            Further arguments of `plot`.
 
-        >>> d = ThresholdCurveDisplay.from_predictions([0, 1, 0, 1], [0.1, 0.4, 0.5, 0.8])
-        >>> d.thresholds, d.scores.round(3)
-        (array([0.1, 0.4, 0.5, 0.8]), array([0.667, 0.8  , 0.5  , 0.667]))
-        >>> d.threshold, d.half_max
-        (0.4, 0.4)
+        Returns
+        -------
+        ThresholdCurveDisplay
+            The display, drawn.
         """
         objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
         data = labelled.read_labelled(y_true, y_score, sample_weight)
-        made = _curve(cls, data, objective, label, threshold, level, n_resamples, seed)
-        return made.plot(ax, **how)
+        numbers = curve_fields(data, objective, label, threshold, level, n_resamples, seed)
+        return cls(**numbers).plot(ax, **how)
 
     @classmethod
     def from_estimator(
@@ -149,15 +171,50 @@ class ThresholdCurveDisplay(Display):
     ) -> Self:
         """Draw the curves of a fitted scikit-learn estimator on rows that it was not fitted on.
 
-        ``response_method`` and ``pos_label`` are those of `ThresholdClassifier`, all else as in
-        `from_predictions`.
+        Parameters
+        ----------
+        estimator : scikit-learn estimator
+            A fitted classifier or regressor.
+        X : array-like of shape (rows, features)
+            The features, in any form that the estimator accepts.
+        y : array-like of shape (rows,) or (rows, labels)
+            The true classes or labels.
+        metric : str or Metric, default="f1"
+            The metric, as in `tune`.
+        label : hashable, optional
+            Which of many labels to draw, as in `from_predictions`.
+        sample_weight : array-like of shape (rows,), optional
+            The weight of each row.
+        response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+            The method that scores, as in `ThresholdClassifier`.
+        pos_label : class, optional
+            Which of two classes is positive, as in `ThresholdClassifier`.
+        threshold : float, optional
+            The threshold to mark; the exact optimum if None.
+        level : float, default=0.95
+            The level of the band.
+        n_resamples : int, default=200
+            The number of resamples for the band; 0 draws no band.
+        seed : int, default=0
+            The seed of the resamples.
+        zero_division : float, default=0.0
+            The value of 0/0, as in `tune`.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure if None.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        ThresholdCurveDisplay
+            The display, drawn.
         """
         from halfmax.estimators.threshold_scorer import scored_rows
 
         objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
         data = scored_rows(estimator, X, y, sample_weight, response_method, pos_label)
-        made = _curve(cls, data, objective, label, threshold, level, n_resamples, seed)
-        return made.plot(ax, **how)
+        numbers = curve_fields(data, objective, label, threshold, level, n_resamples, seed)
+        return cls(**numbers).plot(ax, **how)
 
     @classmethod
     def from_thresholds(
@@ -171,12 +228,33 @@ class ThresholdCurveDisplay(Display):
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:
-        """Draw the curves of the data that thresholds were tuned on, with the tuned one marked.
+        """Draw the curves of the tuning data, with the tuned threshold marked.
 
         Thresholds that were loaded from a file do not know their data: use `from_predictions`.
+
+        Parameters
+        ----------
+        thresholds : Thresholds
+            The result of `tune`.
+        label : hashable, optional
+            Which of many labels to draw, as in `from_predictions`.
+        level : float, default=0.95
+            The level of the band.
+        n_resamples : int, default=200
+            The number of resamples for the band; 0 draws no band.
+        seed : int, default=0
+            The seed of the resamples.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure if None.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        ThresholdCurveDisplay
+            The display, drawn.
         """
-        made = cls._of(thresholds, label, level, n_resamples, seed)
-        return made.plot(ax, **how)
+        return cls._of(thresholds, label, level, n_resamples, seed).plot(ax, **how)
 
     @classmethod
     def _of(
@@ -190,35 +268,36 @@ class ThresholdCurveDisplay(Display):
         tuning = require_result(Thresholds, thresholds, "thresholds", "tune")._tuning
         if tuning is None:
             raise ValueError(
-                "thresholds do not know the data that they were tuned on, as after load or "
-                "unpickling: use from_predictions(y_true, y_score, threshold=t.threshold)"
+                "thresholds do not know the data that they were tuned on (they were loaded or "
+                "unpickled): use from_predictions(y_true, y_score, threshold=t.threshold)"
             )
         objective = tuning.goal.objective.without_floors
         place = place_of(label, thresholds.labels, len(thresholds.thresholds))
-        chosen = float(thresholds.thresholds[place])
-        return _curve(cls, tuning.load(), objective, label, chosen, level, n_resamples, seed)
+        chosen, data = float(thresholds.thresholds[place]), tuning.load()
+        return cls(**curve_fields(data, objective, label, chosen, level, n_resamples, seed))
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None, **line: Any) -> Self:
-        """Draw it.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure if None.
+            The axes to draw on; a new figure if None.
         name : str, optional
             The title; the label's name if None.
-        **line
-            Passed to the line of the metric, as in ``color="black"``.
+        **line : dict
+            Properties of the line of the metric, such as ``color="black"``.
 
         Returns
         -------
-        The display itself, with ``ax_``, ``figure_``, ``line_`` and ``band_``.
+        ThresholdCurveDisplay
+            The display itself, with ``ax_``, ``figure_``, ``line_`` and ``band_`` set.
         """
         title = self.label if name is None else name
         with self._canvas(ax) as (_, drawn):
             self._set_limits(drawn)
             rows = self._mark_thresholds(drawn)
-            self._draw_curves(drawn, self._mark_everyone(drawn), line)
+            self._draw_curves(drawn, self._mark_all_rows(drawn), line)
             drawn.set_xlabel("threshold")
             if title is not None:
                 drawn.set_title(plain(title, 70), pad=6.0 + 11.0 * rows)
@@ -244,7 +323,7 @@ class ThresholdCurveDisplay(Display):
         ax.set_ylim(lowest, highest + 0.03 * (highest - lowest))
 
     def _draw_curves(self, ax: "Axes", taken: list[Box], line: dict[str, Any]) -> None:
-        # Below the lowest score nothing changes any more.
+        # Below the lowest score nothing changes.
         x = np.append(ax.get_xlim()[0], self.thresholds)
         self.band_: PolyCollection | None = None
         lines = self._lines()
@@ -265,8 +344,8 @@ class ThresholdCurveDisplay(Display):
         upright = [place for place in marked if place is not None and np.isfinite(place)]
         name_lines(ax, x, lines, upright, taken)
 
-    def _mark_everyone(self, ax: "Axes") -> list[Box]:
-        """What predicting everybody reaches, as fine lines with their names on the right."""
+    def _mark_all_rows(self, ax: "Axes") -> list[Box]:
+        """Draw the values of predicting all rows as fine lines; return the boxes of their names."""
         marks = [(self.base_rate, "base rate")]
         if self.metric not in (PRECISION.name, RECALL.name) and np.isfinite(self.everyone):
             marks.append((self.everyone, f"{name_of(self.metric)} of predicting all"))
@@ -277,7 +356,7 @@ class ThresholdCurveDisplay(Display):
         return name_heights(ax, marks, upwards)
 
     def _mark_thresholds(self, ax: "Axes") -> int:
-        """Gives the number of rows that their names take."""
+        """Mark the thresholds, and return the number of rows that their names occupy."""
         chosen = f"chosen {number(self.threshold)}: {name_of(self.metric)} = {number(self.score)}"
         marks = [(self.threshold, chosen)]
         if self.half_max is not None:
@@ -298,69 +377,3 @@ class ThresholdCurveDisplay(Display):
             ax.plot(self.best_threshold, self.best_score, "D", **look)
             write(ax, "best", (self.best_threshold, self.best_score), (0, 9), _OWN)
         return name_uprights(ax, marks)
-
-
-# ---- the numbers
-
-
-Made = TypeVar("Made", bound=ThresholdCurveDisplay)
-
-
-def _curve(
-    kind: type[Made],
-    data: LabelledScores,
-    objective: Objective,
-    label: Hashable | None,
-    threshold: float | None,
-    level: float,
-    n_resamples: int,
-    seed: int,
-) -> Made:
-    """Counts of one label at its own scores, and all that is drawn of them."""
-    level = checks.check_share_inside("level", level)
-    n_resamples = checks.check_whole("n_resamples", n_resamples, 0)
-    rng = np.random.default_rng(checks.check_whole("seed", seed, 0))
-    place = place_of(label, data.labels, data.n_labels)
-    name = None if data.is_binary else names_or_places(data.labels, data.n_labels)[place]
-    data = data.of_labels(np.array([place]))
-    chosen = best = choose(data, Goal(objective))
-    if threshold is not None:
-        wanted = np.array([_check_threshold(threshold)])
-        chosen = count_at(data, wanted)._replace(thresholds=wanted)
-    stairs = Staircase.of_checked(data, grid_of_scores(data, float(best.thresholds[0])))
-    positives, total = stairs.positives[0], stairs.total[0]
-    counts = stairs.true_positives[::-1], stairs.predicted[::-1], positives, total
-    parts = confusion(*counts)
-    best_score = float(objective(*best.counts)[0])
-    half_max = objective.metric.plug_in(np.array([best_score]))[0]
-    known = data.may_be_probabilities and np.isfinite(half_max) and positives > 0
-    return kind(
-        thresholds=stairs.thresholds[::-1],
-        scores=objective(*counts),
-        precision=PRECISION(*parts, zero_division=objective.zero_division),
-        recall=RECALL(*parts, zero_division=objective.zero_division),
-        band=band(data, stairs, objective, level, n_resamples, rng) if n_resamples else None,
-        level=level,
-        threshold=float(chosen.thresholds[0]),
-        score=float(objective(*chosen.counts)[0]),
-        best_threshold=float(best.thresholds[0]),
-        best_score=best_score,
-        half_max=float(half_max) if known else None,
-        base_rate=float(positives / total),
-        everyone=float(objective(positives, total, positives, total)),
-        metric=objective.metric.name,
-        label=name,
-    )
-
-
-def _check_threshold(threshold: Any) -> float:
-    try:
-        value = float(threshold)
-    except (TypeError, ValueError):
-        value = np.nan
-    if np.isnan(value) or value == -np.inf:
-        raise ValueError(
-            f"threshold must be a number, or inf for nobody; got {threshold!r:.60}: of many "
-            "thresholds pass the one of the label"
-        )
-    return value

@@ -1,4 +1,4 @@
-"""How much tuning predicts for a classifier that knows nothing, run by run."""
+"""`WinnersCurseDisplay`: what tuning predicts on scores without signal, run by run."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Histogram(NamedTuple):
-    """Shares of the runs of each base rate that fall between the edges."""
+    """The share of the runs between each pair of edges, for each base rate."""
 
     edges: Floats
     shares: Floats  # base rates x bins
@@ -30,18 +30,30 @@ class Histogram(NamedTuple):
 class WinnersCurseDisplay(Display):
     """The fraction predicted by the best threshold on scores without signal, for base rates.
 
-    On new data it would be right to predict everybody; where positives are few, the best threshold
-    is luck and most runs predict much less. A row for each base rate; on the left a plain axis, on
-    the right one that widens both its ends. Make it with `from_simulation`, or from fractions that
-    `simulate_winners_curse` has given.
+    On new data, predicting all rows would be best. If positives are few, the best threshold is a
+    matter of luck, and most runs predict far fewer rows. There is one row of plots for each base
+    rate: on the left with a plain axis, on the right with an axis that widens both ends. Create it
+    with `from_simulation`, or from fractions that `simulate_winners_curse` returned.
 
     Attributes
     ----------
     n : int
-        Items in each run.
+        The number of items in each run.
     base_rates : tuple of float
-    fractions : ndarray (base rates, runs)
-        What each run predicts.
+        The base rates.
+    fractions : ndarray of shape (base rates, runs)
+        The fraction of items that each run predicts.
+
+    See Also
+    --------
+    simulate_winners_curse : Run the simulation.
+    assess : Correct the score of tuned thresholds for the winner's curse.
+
+    Examples
+    --------
+    >>> d = WinnersCurseDisplay.from_simulation(10_000, (0.001, 0.1), runs=500)
+    >>> print(*(f"{median:.2f}" for median in np.median(d.fractions, axis=1)))
+    0.08 0.98
     """
 
     n: int
@@ -57,7 +69,7 @@ class WinnersCurseDisplay(Display):
                 f"{len(self.base_rates)} base rates; got shape {self.fractions.shape}"
             )
         if not ((self.fractions >= 0.0) & (self.fractions <= 1.0)).all():
-            raise ValueError("fractions must be from 0 to 1: parts of the n items, not counts")
+            raise ValueError("fractions must be from 0 to 1: fractions of the n items, not counts")
         self.n = check_whole("n", self.n, 1)
 
     @classmethod
@@ -72,11 +84,29 @@ class WinnersCurseDisplay(Display):
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:
-        """Simulate and draw; parameters as `simulate_winners_curse` takes them.
+        """Simulate runs and draw them.
 
-        >>> d = WinnersCurseDisplay.from_simulation(10_000, (0.001, 0.1), runs=500)
-        >>> print(*(f"{median:.2f}" for median in np.median(d.fractions, axis=1)))
-        0.08 0.98
+        Parameters
+        ----------
+        n : int
+            The number of items in each run.
+        base_rates : float or iterable of float
+            The base rates to simulate.
+        runs : int
+            The number of runs for each base rate.
+        seed : int, default=0
+            The seed of the simulation.
+        progress : bool or callable, optional
+            How to report progress, as in `simulate_winners_curse`.
+        ax : matplotlib Axes, optional
+            The axes to draw on, as in `plot`.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        WinnersCurseDisplay
+            The display, drawn.
         """
         rates = tuple(np.ravel(np.asarray(list(np.atleast_1d(base_rates)), np.float64)))  # type: ignore[arg-type]
         drawn = [simulate_winners_curse(n, rate, runs, seed, progress) for rate in rates]
@@ -84,16 +114,29 @@ class WinnersCurseDisplay(Display):
 
     @property
     def runs(self) -> int:
+        """The number of runs for each base rate."""
         return int(self.fractions.shape[1])
 
     def by_fraction(self) -> Histogram:
-        """By the fraction that a run predicts, 20 bins from nothing to everything."""
+        """Count runs by the fraction that they predict, in 20 bins from nothing to everything.
+
+        Returns
+        -------
+        Histogram
+            The ``edges`` of the bins and the ``shares`` of the runs, base rates x bins.
+        """
         return _histogram(self.fractions, np.linspace(0.0, 1.0, 21))
 
     def by_odds(self) -> Histogram:
-        """By the odds of that fraction, three bins to a decade.
+        """Count runs by the odds of the fraction that they predict, in three bins per decade.
 
-        The first bin holds the runs that predict nothing and the last those that predict all.
+        The first bin holds the runs that predict nothing, and the last those that predict all.
+
+        Returns
+        -------
+        Histogram
+            The ``edges`` of the bins, in powers of ten, and the ``shares`` of the runs, base rates
+            x bins.
         """
         decades = max(np.log10(self.n), 1.0 / 3.0)
         inner = np.linspace(-decades, decades, round(6 * decades) + 1)
@@ -102,25 +145,26 @@ class WinnersCurseDisplay(Display):
         return _histogram(log_odds(self.fractions, self.n), edges)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw it.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Made by ``subplots``; their place is divided into two columns and a row for each base
+            Axes made by ``subplots``; they are divided into two columns and one row for each base
             rate. A new figure if None.
         name : str, optional
             The title.
 
         Returns
         -------
-        The display itself, with ``ax_``, ``axes_`` (base rates x 2) and ``figure_``.
+        WinnersCurseDisplay
+            The display itself, with ``ax_``, ``axes_`` (base rates x 2) and ``figure_`` set.
         """
         with self._canvas(ax, TALL) as (_, whole):
             place = whole.get_subplotspec()
             if place is None:
                 raise ValueError(
-                    "ax must be made by subplots, so that its place can be divided; got free Axes"
+                    "ax must be made by subplots, so that it can be divided; got other Axes"
                 )
             whole.set_axis_off()
             if name is not None:
@@ -157,7 +201,7 @@ class WinnersCurseDisplay(Display):
 
 
 def log_odds(fraction: npt.ArrayLike, n: int) -> Floats:
-    """Powers of ten; 0 and 1, which have none, a little beyond all other fractions of n."""
+    """Return log10 of the odds; 0 and 1 get values a little beyond all other fractions of n."""
     fraction = np.asarray(fraction, np.float64)
     with np.errstate(divide="ignore"):
         odds = np.log10(fraction) - np.log10(1.0 - fraction)
@@ -171,7 +215,7 @@ def _histogram(values: Floats, edges: Floats) -> Histogram:
 
 
 def _odds_ticks(n: int) -> tuple[Floats, list[str]]:
-    """Places on the axis of odds and their names: nothing, shares of every size, everything."""
+    """Return ticks of the axis of odds and their labels: none, fractions of every size, all."""
     inside = [10.0**-p for p in (6, 4, 2) if p < log10(n) - 1]
     places = [0.0, *inside, 0.5, *(1 - share for share in reversed(inside)), 1.0]
     names = [f"{place:.10g}" for place in places]
@@ -179,13 +223,13 @@ def _odds_ticks(n: int) -> tuple[Floats, list[str]]:
 
 
 def near_one(value: float) -> str:
-    """Two digits, or as many as tell the value from one."""
+    """Return two digits, or as many as distinguish the value from one."""
     digits = 2 if value == 1.0 else max(2, -floor(log10(1 - value) + 1e-6))
     return f"{value:#.{digits}g}"
 
 
 def power(value: float) -> str:
-    """A power of ten as one, other numbers as they are."""
+    """Return a power of ten in mathematical notation, other numbers as they are."""
     exponent = round(log10(value))
     exact = value < 0.1 and np.isclose(value, 10.0**exponent)
     return f"$10^{{{exponent}}}$" if exact else f"{value:g}"

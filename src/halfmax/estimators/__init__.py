@@ -1,1 +1,1 @@
-"""Estimators and scorers in scikit-learn's manner."""
+"""scikit-learn estimators and scorers: classifiers that tune and apply thresholds."""

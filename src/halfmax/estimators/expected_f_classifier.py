@@ -1,4 +1,4 @@
-"""Labels that depend on each other, learned and decided for the highest expected F of each row."""
+"""`ExpectedFClassifier`: the labels with the highest expected F of each row, dependent or not."""
 
 from collections.abc import Iterator
 from inspect import Parameter, signature
@@ -17,6 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from halfmax._core import labelled
+from halfmax._core.limits import limits
 from halfmax._core.threads import spans
 from halfmax._core.types import Array, Floats
 from halfmax.estimators import routing
@@ -27,52 +28,63 @@ from halfmax.expected.joint import Joint, reconcile
 from halfmax.metrics.metric import Metric
 from halfmax.metrics.score import score
 
-Floats = Floats
-
-_BLOCK_CELLS = 1 << 21  # rows x labels x sizes; a few arrays of so many numbers live at a time
-_TINY = 1e-9  # how far arithmetic may take a probability out of its range
+_TINY = 1e-9  # how far rounding may push a probability out of [0, 1]
 
 
 class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Multilabel predictions with the highest expected F of each row, whatever the dependence.
+    """Multilabel classifier that maximises the expected F of each row under any dependence.
 
-    For each label i a clone of `estimator` learns the classes ``|y| if y_i = 1 else 0`` and so
-    estimates ``q[i, s-1] = P(y_i = 1, |y| = s | x)``; one more clone estimates `p_empty`, the
-    probability that no label is true. Made consistent by `reconcile`, they are all that
+    For each label i, a clone of `estimator` learns the classes ``|y| if y_i = 1 else 0`` and so
+    estimates ``q[i, s-1] = P(y_i = 1, |y| = s | x)``. One more clone estimates `p_empty`, the
+    probability that no label is true. These estimates, made consistent with each other, are all
+    that
 
         E F(y, h)  =  sum over i in h, s of  q[i, s-1] * (1 + b2) / (|h| + b2 s)
 
-    asks for, and `decide_joint` finds the best set h of labels, among all sets, for each row.
+    needs, and `decide_joint` finds the best set h of labels, among all sets, for each row.
 
     Parameters
     ----------
-    estimator : a classifier with ``predict_proba`` for several classes
-        Its probabilities should be calibrated. A target that never varies is left to a
-        `DummyClassifier`.
-    metric : str or Metric
+    estimator : scikit-learn classifier
+        A classifier with ``predict_proba`` that handles several classes. Its probabilities should
+        be calibrated. A target that never varies is left to a `DummyClassifier`.
+    metric : str or Metric, default="f1"
         Any ``"f<beta>"`` or `FBeta`, ``"precision"``, ``"recall"`` or ``"accuracy"``.
-    zero_division : float
-        What 0/0 earns, 0 to 1: predicting nothing when nothing is true has that F.
-    min_k, max_k : int
-        Predict at least and at most so many labels in each row.
+    zero_division : float, default=0.0
+        The value of 0/0, from 0 to 1: the F of predicting nothing when nothing is true.
+    min_k : int, default=0
+        Predict at least this many labels in each row.
+    max_k : int, optional
+        Predict at most this many labels in each row.
     n_jobs : int, optional
-        How many clones are fitted at a time, as in scikit-learn.
-
-    `metric`, `zero_division`, `min_k` and `max_k` can be changed after `fit` with `set_params`.
+        The number of clones fitted at a time, as in scikit-learn.
 
     Attributes
     ----------
-    estimators_ : list, one for each label
-    empty_estimator_
-        Tells rows with labels, class 1, from rows without, class 0.
+    estimators_ : list of estimators
+        The fitted clone of each label.
+    empty_estimator_ : estimator
+        Separates rows with labels, class 1, from rows without, class 0.
     sizes_ : ndarray of int
-        How many labels rows had in training, ascending; no other number is expected.
+        The numbers of labels that rows had in training, in ascending order. No other number is
+        expected.
     classes_ : list of ndarray
         ``[0, 1]`` for each label.
     labels_ : tuple or None
-        Names of the labels, where `y` was a data frame.
-    n_features_in_, feature_names_in_
-        Where the fitted clones have them.
+        The names of the labels, if `y` was a data frame.
+    n_features_in_ : int
+        The number of features, if the fitted clones know it.
+    feature_names_in_ : ndarray of str
+        The names of the features, if the fitted clones know them.
+
+    See Also
+    --------
+    decide_joint : The decision rule for given joint probabilities.
+    ThresholdClassifier : One threshold per label, for any metric and average.
+
+    Notes
+    -----
+    `metric`, `zero_division`, `min_k` and `max_k` can be changed after `fit` with `set_params`.
 
     References
     ----------
@@ -82,7 +94,7 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    Label 2 alone is likelier than labels 0, 1, 3 and 4 together, and never comes with them:
+    Label 2 alone is likelier than labels 0, 1, 3 and 4 together, and never occurs with them:
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = [[0]] * 5, [[1, 1, 0, 1, 1]] * 2 + [[0, 0, 1, 0, 0]] * 3
@@ -92,14 +104,14 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> model.predict([[0]]).tolist()
     [[0, 0, 1, 0, 0]]
 
-    Of independent labels with these probabilities it would be best to predict all:
+    If the labels were independent with these probabilities, predicting all would be best:
 
     >>> from halfmax import decide
     >>> decide([[0.4, 0.4, 0.6, 0.4, 0.4]], average="samples").predictions.tolist()
     [[1, 1, 1, 1, 1]]
     """
 
-    # Weights go on to the estimator; whether it wants them is for its own request to say.
+    # Weights are passed on to the estimator, whose own request says whether it takes them.
     __metadata_request__fit = {"sample_weight": UNUSED}  # noqa: RUF012 - read as a plain dict
 
     def __init__(
@@ -124,14 +136,20 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : rows x features
-            Whatever the estimator takes.
-        y : rows x labels
-            0/1 or bool; dense, scipy sparse or a data frame. If it is sparse, so is `predict`.
-        sample_weight : one for each row, optional
-            For the estimator, which must take it.
-        **fit_params
-            For the estimator's ``fit``, by metadata routing where that is enabled.
+        X : array-like of shape (rows, features)
+            The features, in any form that the estimator accepts.
+        y : matrix of shape (rows, labels)
+            0/1 or bool; dense, scipy sparse or a data frame. If it is sparse, `predict` returns
+            a sparse matrix.
+        sample_weight : array-like of shape (rows,), optional
+            Weights for the estimator, whose ``fit`` must accept them.
+        **fit_params : dict
+            Keywords for the estimator's ``fit``, by metadata routing if that is enabled.
+
+        Returns
+        -------
+        ExpectedFClassifier
+            The fitted classifier itself.
         """
         self._check_estimator()
         kind, ones, _ = read_labels(y)
@@ -148,30 +166,77 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        """The best set of labels of each row: rows x labels of int64, sparse if y was."""
+        """Predict the best set of labels of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (rows, features)
+            The features, in any form that the estimator accepts.
+
+        Returns
+        -------
+        ndarray or sparse matrix of int64, of shape (rows, labels)
+            1 where a label is predicted; sparse if the `y` of `fit` was sparse.
+        """
         check_is_fitted(self)
         parts = [self._decide(*self._estimate(part)) for part in self._blocks(X)]
         return self._kind.decode(np.concatenate(parts))
 
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of each label: rows x labels, the sum of `joint` over sizes."""
+        """Estimate the probability of each label, the sum of `joint` over sizes.
+
+        Parameters
+        ----------
+        X : array-like of shape (rows, features)
+            The features, in any form that the estimator accepts.
+
+        Returns
+        -------
+        ndarray of shape (rows, labels)
+            The probabilities.
+        """
         check_is_fitted(self)
         parts = [self._estimate(part).q.sum(axis=2) for part in self._blocks(X)]
         return np.asarray(np.minimum(np.concatenate(parts), 1.0))
 
     def joint(self, X: Any) -> Joint:
-        """``(q, p_empty)`` of each row, for `decide_joint`: rows x labels x sizes, and rows.
+        """Estimate the joint probabilities of labels and sizes, as `decide_joint` takes them.
 
-        Sizes go up to the largest seen in training; q is held whole.
+        Sizes go up to the largest seen in training. All of q is held in memory.
+
+        Parameters
+        ----------
+        X : array-like of shape (rows, features)
+            The features, in any form that the estimator accepts.
+
+        Returns
+        -------
+        Joint
+            The pair ``(q, p_empty)``: rows x labels x sizes, and one number per row.
         """
         check_is_fitted(self)
         q, p_empty = zip(*map(self._estimate, self._blocks(X)), strict=True)
         return Joint(np.concatenate(q), np.concatenate(p_empty))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The metric that is maximised, averaged over rows: `halfmax.score`, ``"samples"``.
+        """Return the maximised metric, averaged over rows.
 
-        Not the accuracy that other classifiers report, of which scikit-learn asks whole rows.
+        This is `halfmax.score` with ``average="samples"``, and not the accuracy that other
+        classifiers return, for which scikit-learn requires whole rows to match.
+
+        Parameters
+        ----------
+        X : array-like of shape (rows, features)
+            The features, in any form that the estimator accepts.
+        y : matrix of shape (rows, labels)
+            The true labels, in any form that `fit` accepts.
+        sample_weight : array-like of shape (rows,), optional
+            The weight of each row.
+
+        Returns
+        -------
+        float
+            The mean of the metric over rows.
         """
         check_is_fitted(self)
         check_rows(X, y)
@@ -180,14 +245,24 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def n_features_in_(self) -> int:
+        """The number of features seen in fit."""
         return int(self._one_fitted().n_features_in_)
 
     @property
     def feature_names_in_(self) -> Array:
+        """The names of the features seen in fit."""
         return np.asarray(self._one_fitted().feature_names_in_)
 
     def get_metadata_routing(self) -> Any:
-        """Where metadata go: those of fit to the estimator, sample_weight of score to this one."""
+        """Return the routing of metadata.
+
+        Metadata of ``fit`` go to the estimator; ``sample_weight`` of ``score`` is used here.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing, as scikit-learn requires it.
+        """
         return routing.router(self)
 
     def __sklearn_tags__(self) -> Any:
@@ -201,13 +276,13 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         known = all(hasattr(self.estimator, method) for method in ("fit", "predict_proba"))
         if isinstance(self.estimator, type) or not known:
             raise TypeError(
-                "estimator must be a classifier, made but not fitted, with fit and predict_proba, "
-                f"such as LogisticRegression(); got {self.estimator!r:.200}. Others become "
+                "estimator must be an instance of a classifier with fit and predict_proba, such as "
+                f"LogisticRegression(); got {self.estimator!r:.200}. Other classifiers become "
                 "probabilistic with scikit-learn's CalibratedClassifierCV"
             )
         if not (self.n_jobs is None or isinstance(self.n_jobs, Integral)) or self.n_jobs == 0:
             raise ValueError(
-                "n_jobs must be None or a whole number other than 0, where -1 means all cores; "
+                "n_jobs must be None or a whole number other than 0 (-1 means all cores); "
                 f"got {self.n_jobs!r}"
             )
 
@@ -217,23 +292,23 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return dict(process_routing(self, "fit", **params).estimator.fit)
         if weights is not None and not _takes_weights(self.estimator):
             raise TypeError(
-                "sample_weight must be None, as the fit of estimator "
+                "sample_weight must be None, because fit of the estimator "
                 f"{type(self.estimator).__name__} does not take it; got one weight for each of "
                 f"{len(weights)} rows. Choose an estimator that does, such as LogisticRegression"
             )
         return params
 
     def _one_fitted(self) -> Any:
-        """A clone of the estimator, unless all targets were constant."""
+        """Return a fitted clone of the estimator, or a dummy if all targets were constant."""
         if not hasattr(self, "estimators_"):
             raise AttributeError(f"this {type(self).__name__} is not fitted yet")
         models = [*self.estimators_, self.empty_estimator_]
         return next((x for x in models if not isinstance(x, DummyClassifier)), models[0])
 
     def _blocks(self, X: Any) -> Iterator[Any]:
-        """X in parts of few rows."""
+        """Yield X in blocks of rows that are small enough for memory."""
         n_rows = _num_samples(X)
-        step = max(1, _BLOCK_CELLS // (len(self.estimators_) * self._n_sizes()))
+        step = max(1, limits.joint_block_cells // (len(self.estimators_) * self._n_sizes()))
         if n_rows <= step:
             yield X
             return
@@ -245,40 +320,43 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return max(1, int(self.sizes_[-1]))
 
     def _estimate(self, X: Any) -> Joint:
-        """What all models say about these rows, reconciled."""
+        """Collect the estimates of all models for these rows, and reconcile them."""
         q = np.zeros((_num_samples(X), len(self.estimators_), self._n_sizes()))
         for i, model in enumerate(self.estimators_):
-            chances, some = _chances(model, X), model.classes_ > 0
-            q[:, i, model.classes_[some] - 1] = chances[:, some]
+            found, known = _probabilities(model, X), model.classes_ > 0
+            q[:, i, model.classes_[known] - 1] = found[:, known]
         model = self.empty_estimator_
-        return reconcile(q, _chances(model, X)[:, model.classes_ == 0].sum(axis=1))
+        return reconcile(q, _probabilities(model, X)[:, model.classes_ == 0].sum(axis=1))
 
     def _decide(self, q: Floats, p_empty: Any) -> npt.NDArray[np.int8]:
         decision = decide_joint(q, p_empty, self.metric, self.zero_division, self.min_k, self.max_k)
         return decision.predictions
 
 
-def _chances(model: Any, X: Any) -> Floats:
-    """Rows x classes, checked."""
-    chances = np.asarray(model.predict_proba(X), np.float64)
+def _probabilities(model: Any, X: Any) -> Floats:
+    """Return the model's probabilities, rows x classes, checked."""
+    found = np.asarray(model.predict_proba(X), np.float64)
     expected, name = (_num_samples(X), len(model.classes_)), type(model).__name__
-    if chances.shape != expected:
+    if found.shape != expected:
         raise ValueError(
-            f"estimator must give rows x classes of probabilities, {expected}; predict_proba of "
-            f"{name} gave shape {chances.shape}"
+            f"estimator must return probabilities of shape (rows, classes), {expected}; "
+            f"predict_proba of {name} returned shape {found.shape}"
         )
-    wrong = ~((chances >= -_TINY) & (chances <= 1.0 + _TINY))
-    if wrong.any():
-        row, column = (int(place) for place in np.argwhere(wrong)[0])
+    bad = ~((found >= -_TINY) & (found <= 1.0 + _TINY))
+    if bad.any():
+        row, column = (int(place) for place in np.argwhere(bad)[0])
         raise ValueError(
-            f"estimator must give probabilities, from 0 to 1; predict_proba of {name} gave "
-            f"{chances[row, column]} in row {row}. Look for extreme or missing values in X"
+            f"estimator must return probabilities, from 0 to 1; predict_proba of {name} returned "
+            f"{found[row, column]} in row {row}. Look for extreme or missing values in X"
         )
-    return np.maximum(chances, 0.0)
+    return np.maximum(found, 0.0)
 
 
 def _targets(ones: Any) -> Iterator[npt.NDArray[np.int64]]:
-    """For each label the number of labels of the rows that have it, else 0; then who has any."""
+    """Yield the target of each label, then that of the rows with any label.
+
+    The target of a label is the number of labels of each row that has it, and 0 for other rows.
+    """
     sizes, by_label = np.diff(ones.indptr).astype(np.int64), sparse.csc_array(ones)
     for start, end in zip(by_label.indptr, by_label.indptr[1:], strict=False):
         target, rows = np.zeros(len(sizes), np.int64), by_label.indices[start:end]
@@ -294,7 +372,7 @@ def _fit_to(estimator: Any, X: Any, target: Array, params: dict[str, Any]) -> An
 
 
 def _takes_weights(estimator: Any) -> bool:
-    """Whether fit names them, or takes whatever comes and says itself what it refuses."""
+    """Return whether fit has the parameter sample_weight, or accepts any keyword."""
     parameters = signature(estimator.fit).parameters
     return "sample_weight" in parameters or any(
         one.kind is Parameter.VAR_KEYWORD for one in parameters.values()

@@ -1,4 +1,4 @@
-"""How a classifier turns scores into predictions, and what is found out about that in fit."""
+"""How a fitted `ThresholdClassifier` predicts, and the attributes that its fit sets."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -21,64 +21,70 @@ from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tune import tune_silently
 
-_MOST_KEPT = 1 << 24  # scores; more are assessed in fit if that is quick, and let go
+_MOST_KEPT = 1 << 24  # scores; more are assessed in fit if that is quick, and then dropped
 
 
 class FittedRule(NamedTuple):
-    """How a fitted classifier predicts, whatever its parameters are set to later."""
+    """How a fitted classifier predicts, even if its parameters are changed after fit."""
 
     kind: TargetKind
     method: str
-    rule: str
+    name: str  # "empirical" or "expected"
     goal: Goal
 
     @property
     def unseen(self) -> float:
-        """The score of a label of which nothing was learnt: the lowest there is."""
-        return -np.inf if self.rule == "empirical" else 0.0
+        """The score of a label without training positives: the lowest possible."""
+        return -np.inf if self.name == "empirical" else 0.0
 
     def decide(self, scores: Any, name: str) -> Decision:
-        """The best predictions for these rows together."""
+        """Return the best predictions for these rows, decided together."""
         matrix = open_probabilities(scores, name)
         return decide_matrix(matrix, self.goal.metric, self.goal.average)
 
     def found_by_tuning(
         self, tuned: Thresholds, pooled: LabelledScores, rows: Array
     ) -> dict[str, Any]:
-        """Fitted attributes. The assessment waits until asked for, unless its scores are many."""
+        """Return the fitted attributes of tuned thresholds.
+
+        The assessment is postponed until it is needed, unless it would keep too many scores.
+        """
         once, assessed = np.unique(rows, return_index=True)[1], tuned
         if len(once) < len(rows):
             pooled = pooled.of_rows(once)
             assessed = tune_silently(pooled, self.goal)
         now = pooled.scores.size > _MOST_KEPT and on_staircase.can_judge(self.goal)
         assert assessed._tuning is not None
-        waiting = PendingAssessment(assessed, assessed._tuning, tuned)
+        pending = PendingAssessment(assessed, assessed._tuning, tuned)
         return {
             "score_": tuned.score,
             "thresholds_": tuned.thresholds,
-            "_assessment": waiting.assess() if now else None,
-            "_waiting": None if now else waiting,
+            "_assessment": pending.assess() if now else None,
+            "_pending": None if now else pending,
         }
 
     def found_by_deciding(self, pooled: LabelledScores) -> dict[str, Any]:
-        """The same where nothing is tuned: the rule has seen no label of the pooled rows."""
+        """Return the fitted attributes where nothing is tuned.
+
+        The rule has not used the labels of the pooled rows, so their score is not optimistic.
+        """
         decision = self.decide(pooled.scores, "predict_proba")
         metric, average = self.goal.metric, self.goal.average
         reached = score.score(pooled.truth, decision.predictions, metric, average, pooled.weights)
-        found: dict[str, Any] = {"score_": reached, "_assessment": None, "_waiting": None}
+        found: dict[str, Any] = {"score_": reached, "_assessment": None, "_pending": None}
         if average != "samples" or pooled.is_binary:
             found["thresholds_"] = np.full(pooled.n_labels, decision.thresholds)
         return found
 
 
 class PendingAssessment(NamedTuple):
-    """What it takes to assess thresholds."""
+    """Everything needed to assess thresholds later."""
 
-    assessed: Thresholds  # tuned on each row once
-    tuning: Tuning  # of these, which thresholds would not keep when they are pickled
-    tuned: Thresholds  # on all, where rows were scored several times
+    assessed: Thresholds  # tuned with each row counted once
+    tuning: Tuning  # of `assessed`, which drops it when it is pickled
+    tuned: Thresholds  # on all scores, where rows were scored several times
 
     def assess(self) -> Assessment:
-        """What the thresholds will show on new rows."""
+        """Assess what the thresholds will reach on new rows."""
         found = assess_tuned(self.assessed, self.tuning, Draws())
-        return replace(found, thresholds=replace(self.tuned, _tuning=None))  # lets the scores go
+        return replace(found, thresholds=replace(self.tuned, _tuning=None))  # drops the scores

@@ -1,9 +1,10 @@
-"""Parts of the rows in which each label has its share of positives, however rare it is.
+"""Stratified folds of multilabel rows: each label has its share of positives in every fold.
 
-Labels are served from the rarest on: each row of theirs that is still free goes to the part that
-lacks most of the label, and among equals to the part with most room. Rows without labels fill up.
-(The idea is Sechidis, Tsoumakas & Vlahavas, On the stratification of multi-label data, 2011; here
-the order of labels is fixed beforehand, so one pass over the positives does it.)
+Labels are processed from the rarest on. Each row of a label that is not assigned yet goes to the
+part that lacks most of the label, and among equals to the part with most room. Rows without labels
+fill up the parts. (The idea is from Sechidis, Tsoumakas & Vlahavas, On the stratification of
+multi-label data, 2011; here the order of labels is fixed beforehand, so one pass over the positives
+is enough.)
 """
 
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ _FREE = -1
 
 @kernel
 def _roomiest(shares: Array, whole: int, taken: Array, filled: Array, n_rows: int) -> int:
-    """The part that lacks most of the whole; among equals the one with most room for rows."""
+    """Return the part that lacks most of the whole; among equals, the one with most room."""
     best = 0
     for part in range(1, shares.size):
         lacks, most = shares[part] * whole - taken[part], shares[best] * whole - taken[best]
@@ -38,6 +39,7 @@ def _roomiest(shares: Array, whole: int, taken: Array, filled: Array, n_rows: in
 
 @kernel
 def _deal(order: Array, offsets: Array, rows: Array, shares: Array, part_of: Array) -> None:
+    """Assign each free row to a part: rows of the rarest label first, rows without labels last."""
     n_rows = part_of.size
     filled = np.zeros(shares.size, np.int64)
     taken = np.zeros(shares.size, np.int64)
@@ -63,9 +65,9 @@ def _deal(order: Array, offsets: Array, rows: Array, shares: Array, part_of: Arr
 def deal_rows(
     truth: Any, shares: Array, random_state: np.random.RandomState | None = None
 ) -> npt.NDArray[np.int64]:
-    """The part that each row goes to; parts get their share of the rows and of every label.
+    """Assign each row to a part, so that parts get their share of the rows and of every label.
 
-    Rows are dealt in their order, or in a random one.
+    Rows are assigned in their own order, or in a random one if there is a `random_state`.
     """
     columns = sparse.csr_array(truth[:, None] if truth.ndim == 1 else truth)
     n_rows = columns.shape[0]
@@ -80,9 +82,10 @@ def deal_rows(
 
 
 class LabelFolds:
-    """Splits as scikit-learn's splitters make them, stratified by every label, or by one.
+    """A scikit-learn splitter that stratifies by every label.
 
-    With `n_splits` a whole number, so many folds; with a share, one split that holds out so much.
+    `n_splits` is the number of folds, or, if it is a fraction, the share of the rows that a single
+    split holds out.
     """
 
     def __init__(
@@ -92,9 +95,11 @@ class LabelFolds:
         self.random_state = random_state
 
     def get_n_splits(self) -> int:
+        """Return the number of splits."""
         return self.n_splits if isinstance(self.n_splits, int) else 1
 
     def split(self, X: Any, y: Any) -> Iterator[tuple[Array, Array]]:  # noqa: ARG002
+        """Yield the rows to fit on and the rows held out, for each split."""
         folds = self.get_n_splits()
         if folds == 1:
             shares = np.array([self.n_splits, 1.0 - self.n_splits])
@@ -107,27 +112,28 @@ class LabelFolds:
 
 
 def shuffling(random_state: Any) -> np.random.RandomState | None:
-    """A source of random orders; None, the rows' own order, for None."""
+    """Return the source of random orders, or None to keep the order of the rows."""
     return None if random_state is None else check_random_state(random_state)
 
 
 def splitter_for(cv: Any, targets: Any, random_state: Any) -> Any:
-    """A splitter: `LabelFolds` for a number, but scikit-learn's for two classes in folds.
+    """Return the splitter for `cv`.
 
-    A random_state shuffles the rows before they are cut into folds.
+    A number means `LabelFolds`, but a number of folds of two classes is scikit-learn's
+    `StratifiedKFold`. A random_state shuffles the rows before they are divided into folds.
     """
     cv = 5 if cv is None else cv
-    one = targets.kind.is_binary
+    binary = targets.kind.is_binary
     if not isinstance(cv, Real):
-        return check_cv(cv, targets.given, classifier=one)
+        return check_cv(cv, targets.for_fit, classifier=binary)
     number = _check_number(cv, targets.n_rows)
-    if not one or isinstance(number, float):
+    if not binary or isinstance(number, float):
         return LabelFolds(number, shuffling(random_state))
     return StratifiedKFold(number, shuffle=random_state is not None, random_state=random_state)
 
 
 def _check_number(cv: Any, n_rows: int) -> int | float:
-    """A number of folds, or a share of the rows."""
+    """Check a number of folds, or a share of the rows."""
     whole = isinstance(cv, Integral)
     if isinstance(cv, bool) or not (2 <= cv <= n_rows if whole else 0.0 < cv < 1.0):
         raise ValueError(

@@ -1,12 +1,12 @@
-"""Scores of any scikit-learn estimator, whichever shape it gives them.
+"""Read the scores of any scikit-learn estimator, whatever shape they come in.
 
-For one classifier a score for each row, for many labels rows x labels:
+For one classifier there is one score per row, for many labels a matrix of rows x labels:
 
 - ``predict_proba`` of many labels is a matrix (OneVsRestClassifier, MLPClassifier, ClassifierChain)
   or a list with a matrix of classes for each label (MultiOutputClassifier, forests, neighbours),
-  where a label of which only one class was seen has a single column;
+  where a label with only one class in training has a single column;
 - ``decision_function`` is a vector or a matrix;
-- ``predict`` of a regressor is its score, as in the paper's tagger.
+- ``predict`` of a regressor is used as its score, as in the paper's tagger.
 """
 
 from typing import Any
@@ -25,39 +25,42 @@ from halfmax.estimators.targets import TargetKind, read_targets, width
 METHODS = ("predict_proba", "decision_function", "predict")
 
 
-def find_method(estimator: Any, wanted: str) -> str:
-    """The method whose answers are compared with thresholds."""
+def find_method(estimator: Any, response_method: str) -> str:
+    """Return the method whose results are compared with thresholds."""
     if estimator is None or isinstance(estimator, type):
         raise TypeError(
-            "estimator must be a scikit-learn estimator, made as in LogisticRegression(); got "
-            f"{estimator!r:.100}"
+            "estimator must be an instance of a scikit-learn estimator, such as "
+            f"LogisticRegression(); got {estimator!r:.100}"
         )
-    if not isinstance(wanted, str) or wanted not in ("auto", *METHODS):
+    if not isinstance(response_method, str) or response_method not in ("auto", *METHODS):
         raise ValueError(
-            f"response_method must be {spell_out(('auto', *METHODS), 'or')}; got {wanted!r}"
+            f"response_method must be {spell_out(('auto', *METHODS), 'or')}; "
+            f"got {response_method!r}"
         )
-    if wanted == "predict" and not is_regressor(estimator):
+    if response_method == "predict" and not is_regressor(estimator):
         raise ValueError(
             "response_method='predict' is for regressors, whose predictions are scores; "
-            f"{_name(estimator)} is none: use 'predict_proba' or 'decision_function'"
+            f"{_name(estimator)} is not one: use 'predict_proba' or 'decision_function'"
         )
     offered = METHODS if is_regressor(estimator) else METHODS[:2]
-    for method in offered if wanted == "auto" else (wanted,):
+    for method in offered if response_method == "auto" else (response_method,):
         if hasattr(estimator, method):
             return method
-    if wanted != "auto":
-        there = [method for method in offered if hasattr(estimator, method)]
-        instead = f"; it has {spell_out(there)}" if there else ""
-        raise TypeError(f"estimator must have {wanted}; {_name(estimator)} has not{instead}")
+    if response_method != "auto":
+        present = [method for method in offered if hasattr(estimator, method)]
+        instead = f"; it has {spell_out(present)}" if present else ""
+        raise TypeError(
+            f"estimator must have {response_method}; {_name(estimator)} does not{instead}"
+        )
     raise TypeError(
         "estimator must have predict_proba or decision_function, or be a regressor; "
-        f"{_name(estimator)} is none of these. For many labels, OneVsRestClassifier passes on "
-        "whichever its inner classifier has"
+        f"{_name(estimator)} is none of these. For many labels, OneVsRestClassifier offers "
+        "whichever method its inner classifier has"
     )
 
 
 def scores_of(estimator: Any, X: Any, method: str, kind: TargetKind) -> Any:
-    """Scores of the positive class, or of each label: float32 or float64, dense or CSR."""
+    """Score the positive class, or each label: float32 or float64, dense or CSR."""
     answer = getattr(estimator, method)(X)
     read = _of_positive_class if kind.is_binary else _of_labels
     scores = open_scores(
@@ -66,14 +69,14 @@ def scores_of(estimator: Any, X: Any, method: str, kind: TargetKind) -> Any:
     values = scores.values
     if values.shape[0] != _num_samples(X):
         raise ValueError(
-            f"{method} of {type(estimator).__name__} must give a score for each of the "
+            f"{method} of {type(estimator).__name__} must return one score for each of the "
             f"{_num_samples(X)} rows; got {values.shape[0]}"
         )
     return values
 
 
 def takes_many_labels(estimator: Any) -> bool:
-    """Whether the estimator says that it can be fitted on a matrix of labels."""
+    """Return whether the estimator declares that it can be fitted on a matrix of labels."""
     tags = get_tags(estimator)
     named = tags.classifier_tags is not None and tags.classifier_tags.multi_label
     return bool(named or tags.target_tags.multi_output)
@@ -92,8 +95,8 @@ def _of_positive_class(estimator: Any, answer: Any, method: str, kind: TargetKin
         values = values[:, 0]
     if values.ndim != 1:
         raise ValueError(
-            f"{method} of {type(estimator).__name__} must give one score for each row, or one for "
-            f"each of two classes; got shape {values.shape}"
+            f"{method} of {type(estimator).__name__} must return one score for each row, or "
+            f"one for each of two classes; got shape {values.shape}"
         )
     if method == "predict_proba":
         return _of_one_column(values, getattr(estimator, "classes_", None), kind)
@@ -103,7 +106,7 @@ def _of_positive_class(estimator: Any, answer: Any, method: str, kind: TargetKin
 
 
 def _of_one_column(values: Array, classes: Any, kind: TargetKind) -> Array:
-    """A single column is the positive class, or the only class that was seen."""
+    """Read a single column: the positive class, or the only class seen in training."""
     assert kind.classes is not None
     if classes is None or len(classes) != 1:
         return values if kind.positive else 1.0 - values
@@ -116,22 +119,22 @@ def _of_labels(estimator: Any, answer: Any, method: str, kind: TargetKind) -> An
     values: Any = answer if sparse.issparse(answer) else np.asarray(answer)
     if values.ndim != 2 or values.shape[1] != kind.n_labels:
         raise ValueError(
-            f"{method} of {type(estimator).__name__} must give rows x {kind.n_labels} labels; got "
-            f"shape {values.shape}"
+            f"{method} of {type(estimator).__name__} must return rows x {kind.n_labels} labels; "
+            f"got shape {values.shape}"
         )
     return values
 
 
 def _stack(estimator: Any, answers: list[Any]) -> Array:
-    """The column of class 1 from each label's matrix of classes."""
+    """Collect the column of class 1 from each label's matrix of classes."""
     classes: Any = getattr(estimator, "classes_", None)
     known = isinstance(classes, (list, tuple)) and len(classes) == len(answers)
     columns = []
     for j, answer in enumerate(map(np.asarray, answers)):
         if answer.ndim > 2 or (answer.ndim == 2 and answer.shape[1] > 2):
             raise ValueError(
-                f"predict_proba of {type(estimator).__name__} must know two classes of each label, "
-                f"0 and 1; of label {j} it gave shape {answer.shape}"
+                f"predict_proba of {type(estimator).__name__} must have two classes for each "
+                f"label, 0 and 1; for label {j} it returned shape {answer.shape}"
             )
         if answer.ndim == 1:
             columns.append(answer)
@@ -143,7 +146,10 @@ def _stack(estimator: Any, answers: list[Any]) -> Array:
 
 
 def kind_known_to(estimator: Any, y: Any, pos_label: Any) -> TargetKind:
-    """Two classes are those that the estimator knows: the rows to score may hold only one."""
+    """Return what y predicts, in the classes that the estimator knows.
+
+    The rows to score may hold only one of the two classes.
+    """
     if width(y) > 1:
         return read_targets(y, pos_label).kind
     classes = getattr(estimator, "classes_", None)

@@ -1,4 +1,4 @@
-"""Which metadata given to ``fit`` goes to whom: scikit-learn's routing, or by name without it."""
+"""Route the metadata passed to ``fit``: by scikit-learn's metadata routing, or by name."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ from halfmax._core.text import spell_out
 
 
 def route_fit(owner: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Bunch:
-    """What the estimator's fit and the splitter's split are given."""
+    """Return the keywords for the estimator's fit and for the splitter's split."""
     if isinstance(owner.cv, str):
         if fit_params:
             raise TypeError(
-                "with cv='prefit' there is no fit and no split to pass on keywords to; got "
+                "cv='prefit' neither fits nor splits, so it takes no keywords; got "
                 f"{spell_out(fit_params)}"
             )
         return Bunch(estimator=Bunch(fit={}), splitter=Bunch(split={}))
@@ -30,7 +30,7 @@ def route_fit(owner: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Bun
     groups = for_estimator.pop("groups", None)
     if groups is not None and not hasattr(owner.cv, "split"):
         raise ValueError(
-            "groups need a splitter that keeps them together, such as cv=GroupKFold(5); got "
+            "groups need a splitter that keeps groups together, such as cv=GroupKFold(5); got "
             f"cv={owner.cv!r}"
         )
     if sample_weight is not None:
@@ -38,9 +38,9 @@ def route_fit(owner: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Bun
             for_estimator["sample_weight"] = sample_weight
         elif not isinstance(owner.estimator, FrozenEstimator):
             warn(
-                f"fit of {type(owner.estimator).__name__} takes no sample_weight: the weights "
-                "count in tuning the thresholds only. With scikit-learn's metadata routing "
-                "enabled, set_fit_request(sample_weight=True) on the inner estimator takes them"
+                f"fit of {type(owner.estimator).__name__} takes no sample_weight: the weights are "
+                "used only to tune the thresholds. With scikit-learn's metadata routing enabled, "
+                "request them for the inner estimator with set_fit_request(sample_weight=True)"
             )
     return Bunch(
         estimator=Bunch(fit=for_estimator),
@@ -49,7 +49,7 @@ def route_fit(owner: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Bun
 
 
 def router(owner: Any) -> MetadataRouter:
-    """What the owner does not take itself goes to its estimator, and to its splitter if any."""
+    """Route what the owner does not use itself to its estimator, and to its splitter if any."""
     fit = MethodMapping().add(caller="fit", callee="fit")
     split = MethodMapping().add(caller="fit", callee="split")
     found = MetadataRouter(owner=owner).add_self_request(owner)

@@ -1,4 +1,4 @@
-"""What scikit-learn calls y: two classes of any type, or a 0/1 matrix with a column per label."""
+"""Read targets (y): two classes of any type, or a 0/1 matrix with one column per label."""
 
 from typing import Any, NamedTuple
 
@@ -17,27 +17,28 @@ _NO_Y = "this estimator requires y to be passed, but the target y is None"
 
 
 class TargetKind(NamedTuple):
-    """What is predicted: one of two classes, or any of some labels."""
+    """What is predicted: one of two classes, or any number of labels."""
 
     classes: Array | None  # of one classifier, sorted
-    positive: int  # the place of the positive class
+    positive: int  # the index of the positive class
     n_labels: int
-    labels: Labels | None = None  # the positive class, or column names of the frame y came as
-    container: Any = None  # the type of a sparse y, which predictions will have too
+    labels: Labels | None = None  # the positive class, or the column names of a data frame
+    container: Any = None  # the type of a sparse y, which predictions get too
 
     @classmethod
     def of_classes(cls, classes: Array, pos_label: Any) -> "TargetKind":
-        """One of two classes, of which the second is positive unless another is named."""
+        """Return the kind of two classes, of which the second is positive by default."""
         place = _place_of(pos_label, classes)
         name = classes.tolist()[place]
         return cls(classes, place, 1, (name,) if isinstance(name, (str, int, float)) else None)
 
     @property
     def is_binary(self) -> bool:
+        """Whether there are two classes rather than a matrix of labels."""
         return self.classes is not None
 
     def truth(self, y: Any) -> Any:
-        """0/1 as the kernels take it; y must hold nothing that was not seen in fit."""
+        """Return y as 0/1, as the kernels take it; refuse classes that were not seen in fit."""
         if self.classes is None:
             return self._indicator(y)
         values = _column(y)
@@ -50,7 +51,7 @@ class TargetKind(NamedTuple):
         return (values == self.classes[self.positive]).astype(np.uint8)
 
     def _indicator(self, y: Any) -> Any:
-        """Rows x labels, columns in the order of fit: by name where both are known."""
+        """Return y as rows x labels, columns in the order of fit, by name if both have names."""
         if (columns := width(y)) != self.n_labels:
             raise ValueError(
                 f"y must have {self.n_labels} columns, the labels seen in fit; got {columns}"
@@ -61,7 +62,7 @@ class TargetKind(NamedTuple):
         return truth[:, match_labels(matrix.labels, self.labels, "y", "the y of fit")]
 
     def decode(self, predictions: Any) -> Any:
-        """0/1 predictions as scikit-learn would give them."""
+        """Return 0/1 predictions as scikit-learn returns them."""
         if self.classes is not None:
             place = predictions if self.positive else 1 - predictions
             return self.classes[place]
@@ -71,20 +72,21 @@ class TargetKind(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """The targets of a fit."""
+    """The targets of a fit, as the estimator and as the kernels take them."""
 
     kind: TargetKind
-    given: Any  # to the estimator
+    for_fit: Any  # as passed to the estimator's fit
     truth: Any  # 1-D uint8, or CSR of ones
-    native: Any = None  # the frame that y came as
+    native: Any = None  # the data frame that was passed as y, if it was one
 
     @property
     def n_rows(self) -> int:
+        """The number of rows."""
         return int(self.truth.shape[0])
 
 
 def read_targets(y: Any, pos_label: Any = None) -> Targets:
-    """Check y and tell what kind it is."""
+    """Check y and find out its kind."""
     if y is None:
         raise ValueError(_NO_Y)
     if width(y) > 1:
@@ -105,7 +107,7 @@ def read_targets(y: Any, pos_label: Any = None) -> Targets:
 
 
 def check_rows(X: Any, y: Any) -> None:
-    """Refuse X and y of different lengths, which would pair rows with the wrong targets."""
+    """Refuse X and y of different lengths."""
     if y is None:
         raise ValueError(_NO_Y)
     of_x, of_y = _num_samples(X), _num_samples(y)
@@ -116,52 +118,56 @@ def check_rows(X: Any, y: Any) -> None:
 
 
 def width(y: Any) -> int:
-    """How many columns y has; 1 for a vector."""
+    """Return the number of columns of y; 1 for a vector."""
     if isinstance(y, (list, tuple)):
         refuse_masked(y, "y")
     try:
         shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     except ValueError:
         raise ValueError(
-            "y must have rows of equal length; sets of labels become a 0/1 matrix with "
+            "y must have rows of equal length; turn sets of labels into a 0/1 matrix with "
             "sklearn.preprocessing.MultiLabelBinarizer"
         ) from None
     return shape[1] if len(shape) == 2 else 1
 
 
 def _column(y: Any) -> Array:
-    """One value for each row; a matrix of one column is taken, with scikit-learn's warning."""
+    """Return one value per row; a matrix of one column is accepted with scikit-learn's warning."""
     refuse_masked(y, "y")
     return np.asarray(column_or_1d(dense(y), warn=True))
 
 
 def dense(values: Any) -> Any:
-    """An array in place of a scipy sparse container."""
+    """Return an array in place of a scipy sparse container."""
     return values if not sparse.issparse(values) else values.toarray()  # type: ignore[attr-defined]
 
 
 def _kind_of(values: Array) -> str:
-    """scikit-learn's word for it, after a look for NaN and infinities, which it casts first."""
+    """Return scikit-learn's type of the target.
+
+    NaN and infinities are refused first, because scikit-learn would cast them.
+    """
     assert_all_finite(values, input_name="y")
     try:
         return str(type_of_target(values, input_name="y"))
     except TypeError:
-        raise ValueError("y must hold classes of one type, all words or all numbers") from None
+        raise ValueError("y must hold classes of one type, all strings or all numbers") from None
 
 
 def _not_binary(kind: str, values: Array) -> str:
     if kind == "multiclass":
         return (
             f"Only binary classification is supported. The type of the target is multiclass: y "
-            f"has {len(np.unique(values))} classes. Give a column to each class with "
-            "sklearn.preprocessing.label_binarize(y, classes=...) and use an estimator for many "
-            "labels, such as OneVsRestClassifier; or pick one class, y == positive"
+            f"has {len(np.unique(values))} classes. Turn each class into a column with "
+            "sklearn.preprocessing.label_binarize(y, classes=...) and use a multilabel estimator, "
+            "such as OneVsRestClassifier; or pick one class, y == positive"
         )
     hint = ""
     if kind == "unknown":
         hint = (
-            "; sets of labels become one with sklearn.preprocessing.MultiLabelBinarizer, numbers "
-            "in an array of objects become classes with astype(int)"
+            "; turn sets of labels into such a matrix with "
+            "sklearn.preprocessing.MultiLabelBinarizer, and numbers in an array of objects into "
+            "classes with astype(int)"
         )
     return (
         f"Unknown label type: {kind}. y must hold two classes, or be a 0/1 matrix of rows x labels"
@@ -181,7 +187,7 @@ def _place_of(pos_label: Any, classes: Array) -> int:
 
 
 def read_labels(y: Any) -> tuple[TargetKind, Any, Matrix]:
-    """A matrix of rows x labels: what it predicts, the CSR of its ones, and the matrix itself."""
+    """Read rows x labels: what they predict, the CSR of their ones, and the matrix itself."""
     matrix = _open_indicator(y)
     return *_of_matrix(matrix, y), matrix
 
@@ -197,15 +203,16 @@ def _open_indicator(y: Any) -> Matrix:
         raise ValueError(_NO_Y)
     try:
         matrix = open_matrix(y, "y")
-    except TypeError as error:  # in the words that scikit-learn has for it
+    except TypeError as error:  # in scikit-learn's words
         kind = "Complex data not supported" if np.iscomplexobj(y) else "Unknown label type"
         raise ValueError(f"{kind}: {error}") from None
     if matrix.values.ndim != 2:
         shape, kind = matrix.values.shape, type_of_target(matrix.values)
         raise ValueError(
             f"y must be rows x labels of 0 and 1; got shape {shape}, {kind}. Only binary "
-            "classification is supported, of many labels: for one use ThresholdClassifier, or "
-            "y.reshape(-1, 1); classes become labels with scikit-learn's label_binarize"
+            "classification is supported, of many labels: for a single label use "
+            "ThresholdClassifier, or y.reshape(-1, 1); turn classes into labels with "
+            "scikit-learn's label_binarize"
         )
     return matrix
 
@@ -213,7 +220,7 @@ def _open_indicator(y: Any) -> Matrix:
 def _targets_of_labels(y: Any, pos_label: Any) -> Targets:
     if pos_label is not None:
         raise ValueError(
-            "pos_label is for two classes; labels of a 0/1 matrix have 1 for positive: "
+            "pos_label is for two classes; in a 0/1 matrix of labels, 1 is positive: "
             f"leave it None; got {pos_label!r}"
         )
     matrix = _open_indicator(y)
@@ -222,7 +229,7 @@ def _targets_of_labels(y: Any, pos_label: Any) -> Targets:
         if found != "multilabel-indicator":
             raise ValueError(_not_binary(found, matrix.values))
     kind, truth = _of_matrix(matrix, y)
-    # int64, since OneVsRestClassifier goes wrong with int8 and more than 127 labels
+    # int64, because OneVsRestClassifier is wrong with int8 and more than 127 labels
     container = kind.container or np.asarray
-    given = container(truth if matrix.is_sparse else matrix.values, dtype=np.int64)
-    return Targets(kind, given, truth, matrix.native)
+    for_fit = container(truth if matrix.is_sparse else matrix.values, dtype=np.int64)
+    return Targets(kind, for_fit, truth, matrix.native)

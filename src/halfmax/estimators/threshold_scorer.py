@@ -1,4 +1,4 @@
-"""A scikit-learn scorer that compares models at their own best thresholds."""
+"""`make_threshold_scorer`: a scikit-learn scorer that tunes the thresholds of each model."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from halfmax.metrics.metric import Metric
 
 
 class ThresholdScorer(BaseEstimator):
-    """What `make_threshold_scorer` gives: ``scorer(estimator, X, y, sample_weight=None)``."""
+    """The scorer of `make_threshold_scorer`: call it as ``scorer(estimator, X, y)``."""
 
     __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012  # read by scikit-learn
 
@@ -42,18 +42,22 @@ class ThresholdScorer(BaseEstimator):
         self.random_state = random_state
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return `score` of a fitted estimator."""
         return self.score(estimator, X, y, sample_weight)
 
     def score(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The metric of a fitted estimator whose thresholds are chosen by other rows."""
-        how = self.response_method, self.pos_label
-        return self._score_unseen(scored_rows(estimator, X, y, sample_weight, *how))
+        """Return the metric of a fitted estimator, each row predicted at thresholds of others."""
+        data = scored_rows(estimator, X, y, sample_weight, self.response_method, self.pos_label)
+        return self._score_unseen(data)
 
     def _score_unseen(self, data: LabelledScores) -> float:
         goal = Goal.ask(self.metric, self.average, guard=self.guard).settle(data.is_binary)
         folds = min(checks.check_whole("folds", self.folds, 2), data.n_rows)
         if folds < 2:
-            raise ValueError("a threshold scorer tunes on some rows and scores others; got one row")
+            raise ValueError(
+                "a threshold scorer tunes on some rows and scores others, so it needs two rows or "
+                "more; got one row"
+            )
         shares = np.full(folds, 1.0 / folds)
         fold_of = deal_rows(data.truth, shares, shuffling(self.random_state))
         return cross_fit.score_unseen(data, fold_of, goal)
@@ -62,7 +66,7 @@ class ThresholdScorer(BaseEstimator):
 def scored_rows(
     estimator: Any, X: Any, y: Any, sample_weight: Any, response_method: str, pos_label: Any
 ) -> LabelledScores:
-    """Rows scored by a fitted estimator, with the truth about them, checked."""
+    """Score rows by a fitted estimator, and return the scores with the checked truth."""
     method = find_method(estimator, response_method)
     check_rows(X, y)
     kind = kind_known_to(estimator, y, pos_label)
@@ -81,32 +85,50 @@ def make_threshold_scorer(
     pos_label: Any = None,
     random_state: Any = None,
 ) -> ThresholdScorer:
-    """A scorer for model selection that gives each model thresholds of its own.
+    """Return a scorer for model selection that tunes the thresholds of each model.
 
-    ``scoring="f1"`` judges a model by its predictions at 0.5, where a model that ranks better can
-    look worse. This scorer cuts the rows it is given into folds, tunes on all but one, and predicts
-    that one: no row is judged by a threshold that it helped to choose, so a model gains nothing by
-    luck with its thresholds. For two classes, and for macro averages of F-beta or Jaccard, each hit
-    counts as much as its threshold makes of it on all rows; otherwise the predictions of all folds
-    are scored together.
+    ``scoring="f1"`` evaluates a model by its predictions at 0.5, where a model that ranks better
+    can look worse. This scorer divides its rows into folds, tunes on all but one, and predicts that
+    one: no row is predicted at a threshold that it helped to choose, so a model gains nothing from
+    lucky thresholds. For two classes, and for macro averages of F-beta or Jaccard, each hit
+    contributes the metric per hit that its threshold reaches on all rows; otherwise the predictions
+    of all folds are scored together.
 
     Parameters
     ----------
-    metric, average, guard
-        As `tune` takes them.
-    folds : int
-        Into how many parts the rows are cut, so that each label has its share in each part.
-    response_method, pos_label
-        As `ThresholdClassifier` takes them.
+    metric : str or Metric, default="f1"
+        The metric, as in `tune`.
+    average : {"macro", "micro", "samples"}, default="macro"
+        How the score of many labels is averaged, as in `tune`.
+    folds : int, default=5
+        The number of folds. Each label has its share of positives in each fold.
+    guard : str, optional
+        A guard of the thresholds, as in `tune`.
+    response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        The method whose results are compared with thresholds, as in `ThresholdClassifier`.
+    pos_label : class, optional
+        Which of two classes is positive, as in `ThresholdClassifier`.
     random_state : int, RandomState or None
-        Shuffles rows before they are cut into folds.
+        Shuffles the rows before they are divided into folds.
 
     Returns
     -------
     ThresholdScorer
-        For ``scoring=`` of GridSearchCV, cross_val_score and others; called with a fitted
+        A scorer for ``scoring=`` of GridSearchCV, cross_val_score and others, called with a fitted
         estimator, X, y and weights.
 
+    Raises
+    ------
+    ValueError
+        If an option is not valid.
+
+    See Also
+    --------
+    ThresholdClassifier : Predict at tuned thresholds.
+    assess : The score to expect on new data, with an interval.
+
+    Examples
+    --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import cross_val_score

@@ -1,1 +1,1 @@
-"""One page about a tuning run: what was found, to look at and to play with, in a single file."""
+"""The HTML report of tuned thresholds: one interactive page in a single file."""

@@ -1,4 +1,4 @@
-"""The interactive pictures, as Vega-Lite; colours are those of the page, in light and in dark."""
+"""The interactive charts of the report as Vega-Lite, in the colours of the page."""
 
 from typing import Any, Literal
 
@@ -9,7 +9,7 @@ from halfmax.metrics.flooding import FLOOD_SHARE, FLOOD_TIMES
 from halfmax.metrics.words import metric_name
 from halfmax.report.content import Content
 
-SCORE_NAME = "scoreName"  # what the page calls the score that it shows
+SCORE_NAME = "scoreName"  # the name of the score that the page shows
 INK, GREY, LINE = "var(--ink)", "var(--quiet)", "var(--line)"
 BLUE, ORANGE, BAND = "var(--blue)", "var(--orange)", "var(--band)"
 _FONT = "system-ui, sans-serif"
@@ -17,27 +17,27 @@ _BINS = 40
 
 
 def charts_of(content: Content) -> dict[str, Any]:
-    """The pictures by the id of their place on the page."""
+    """Return the charts by the id of their element on the page."""
     whole, metric = _whole(content), metric_name(content.subject.thresholds.metric)
-    found = {
+    charts = {
         "curve": curve(whole, "linear", metric),
         "curve-log": curve(whole, "log", metric),
     }
     if len(content.names) > 1:
         choice = content.tuned.choice
         if ((choice.counts.predicted > 0) & (choice.counts.positives > 0)).any():
-            found["health"] = health(content)
+            charts["health"] = health(content)
         if np.isfinite(content.half_max).any():
-            found["half-max"] = half_max()
+            charts["half-max"] = half_max()
         if content.assessment is not None and content.subject.tuned_here:
-            found["honest"] = honest(whole)
+            charts["honest"] = honest(whole)
     if content.assessment is not None and np.isfinite(content.assessment.resampled_scores).any():
-        found["resampled"] = resampled(content)
-    return {name: _finished(chart) for name, chart in found.items()}
+        charts["resampled"] = resampled(content)
+    return {name: _finished(chart) for name, chart in charts.items()}
 
 
 def curve(whole: Any, scale: Literal["linear", "log"], metric: str) -> Any:
-    """Score, precision and recall against the threshold; the page fills in one label's numbers."""
+    """Return score, precision and recall against the threshold; the page fills in the numbers."""
     import altair as alt
 
     x = alt.X("threshold:Q", title="threshold", scale=alt.Scale(type=scale, nice=False))
@@ -64,36 +64,36 @@ def curve(whole: Any, scale: Literal["linear", "log"], metric: str) -> Any:
 
 
 def kinds_of_curves(metric: str) -> list[str]:
-    """The score, precision and recall; a metric that is one of these is drawn once."""
+    """Return which curves to draw; precision or recall is drawn once if it is the metric."""
     return [kind for kind in CURVES if kind == "score" or kind != metric]
 
 
 def _kinds(metric: str) -> tuple[Any, Any]:
-    """Colours and dashes of curves, with one legend, which names the score as it is at present.
+    """Return colours and dashes of curves, with one legend that shows the current score's name.
 
-    Both scales name what they are for, so that colours keep their meaning when data change, and
-    Vega-Lite sees that one legend serves both.
+    Both scales list their curves, so that colours keep their meaning when the data change, and so
+    that Vega-Lite merges the two legends.
     """
     import altair as alt
 
     kinds = kinds_of_curves(metric)
     colours = alt.Scale(domain=kinds, range=[f"var(--{CURVES[kind][0]})" for kind in kinds])
     dashes = alt.Scale(domain=kinds, range=[list(CURVES[kind][1]) or [1, 0] for kind in kinds])
-    words = f"datum.label == 'score' ? {SCORE_NAME} : datum.label"
-    top = alt.Legend(orient="top", symbolType="stroke", symbolSize=400, labelExpr=words)
+    label = f"datum.label == 'score' ? {SCORE_NAME} : datum.label"
+    top = alt.Legend(orient="top", symbolType="stroke", symbolSize=400, labelExpr=label)
     colour = alt.Color("kind:N", title=None, scale=colours, legend=top)
     return colour, alt.StrokeDash("kind:N", title=None, scale=dashes, legend=top)
 
 
 def _whole(content: Content) -> Any:
-    """From 0 to 1, unless a metric goes beyond."""
+    """Return a scale from 0 to 1, or an open one if the metric exceeds that range."""
     import altair as alt
 
     return alt.Scale(domain=[0, 1]) if content.is_bounded else alt.Scale()
 
 
 def _names(x: Any) -> Any:
-    """The names of marks, beside their lines and towards the middle."""
+    """Return the names of marks, beside their lines and towards the middle."""
     import altair as alt
 
     side, away = alt.expr("datum.side"), alt.expr("datum.side == 'left' ? 4 : -4")
@@ -102,7 +102,7 @@ def _names(x: Any) -> Any:
 
 
 def health(content: Content) -> Any:
-    """The share of rows that a label is predicted for, against the share that has it."""
+    """Return the share of rows predicted for each label, against the share that has it."""
     import altair as alt
 
     powers = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1]
@@ -125,30 +125,31 @@ def health(content: Content) -> Any:
 
 
 def half_max() -> Any:
-    """The threshold chosen, against the one that calibrated probabilities would have."""
+    """Return the chosen thresholds, against those of calibrated probabilities."""
     import altair as alt
 
-    x = alt.X("half_max:Q", title="F*/2, or the metric's rule: the threshold if calibrated")
-    points = _points(x, alt.Y("threshold:Q", title="threshold chosen"))
+    x = alt.X("half_max:Q", title="F*/2 (or the rule of the metric): the threshold if calibrated")
+    points = _points(x, alt.Y("threshold:Q", title="chosen threshold"))
     ends = _values([{"half_max": 0, "threshold": 0}, {"half_max": 0.5, "threshold": 0.5}])
     line = alt.Chart(ends).mark_line(strokeDash=[5, 3], color=GREY)
     return alt.layer(line.encode(x, alt.Y("threshold:Q")), points).properties(height=340)
 
 
 def honest(whole: Any) -> Any:
-    """What each label will show on new data, against what it shows here."""
+    """Return the score of each label here, and the score to expect on new data."""
     import altair as alt
 
-    # Each tick by itself: a format for the whole axis would take thousands for the unit of all.
+    # Each tick is formatted by itself: a format of the axis would use thousands for all ticks.
     each = "format(datum.value, '~s')"
     powers = alt.Axis(values=[0, *(10**power for power in range(10))], labelExpr=each)
     x = alt.X("support:Q", title="positives", scale=alt.Scale(type="symlog"), axis=powers)
-    long = alt.Y("score:Q", title="score here, down to what is expected", scale=whole)
+    long = alt.Y("score:Q", title="score here, down to the expected score", scale=whole)
     bars = alt.Chart(alt.NamedData("labels")).mark_rule(opacity=0.35, color=GREY)
     return alt.layer(bars.encode(x, long, y2="expected:Q"), _points(x, long)).properties(height=340)
 
 
 def _points(x: Any, y: Any) -> Any:
+    """Return one point for each label; flooding labels are orange triangles."""
     import altair as alt
 
     flooding = alt.condition("datum.flooding", alt.value(ORANGE), alt.value(BLUE))
@@ -167,7 +168,7 @@ def _points(x: Any, y: Any) -> Any:
 
 
 def resampled(content: Content) -> Any:
-    """How likely each score on new data is, as far as these data can tell."""
+    """Return a histogram of the scores to expect on new data."""
     import altair as alt
 
     assert content.assessment is not None
@@ -182,12 +183,12 @@ def resampled(content: Content) -> Any:
     )
     lines = {"expected on new data": content.assessment.expected_score}
     if content.subject.tuned_here:
-        lines["on the data tuned on"] = content.score
+        lines["on the tuning data"] = content.score
     rules = _values(
         [{"low": value, "name": name} for name, value in lines.items() if np.isfinite(value)]
     )
     x = alt.X("low:Q", title="score", scale=alt.Scale(zero=False))
-    high = alt.Y("share:Q", title="share of draws")
+    high = alt.Y("share:Q", title="share of resamples")
     bar = alt.Chart(bars).mark_rect(color=BLUE, opacity=0.6)
     bar = bar.encode(x, alt.X2("high:Q"), high, alt.Y2Datum(0))
     colours, dashes = alt.Scale(range=[INK, ORANGE]), alt.Scale(range=[[1, 0], [6, 3]])
@@ -199,15 +200,15 @@ def resampled(content: Content) -> Any:
 
 
 def _values(rows: list[dict[str, Any]]) -> Any:
-    """Rows that stand in the picture itself."""
+    """Return rows that are part of the chart itself."""
     import altair as alt
 
     return alt.InlineData(rows)
 
 
 def _finished(chart: Any) -> dict[str, Any]:
-    """As wide as its place, in the colours of the page."""
-    words: dict[str, Any] = {
+    """Return the chart as wide as its container, in the colours of the page."""
+    text: dict[str, Any] = {
         "labelColor": INK,
         "titleColor": INK,
         "labelFontSize": 12,
@@ -218,9 +219,9 @@ def _finished(chart: Any) -> dict[str, Any]:
         .configure(font=_FONT)
         .configure_view(stroke=None)
         .configure_axis(
-            **words, gridColor=LINE, domainColor=GREY, tickColor=GREY, titleFontWeight="normal"
+            **text, gridColor=LINE, domainColor=GREY, tickColor=GREY, titleFontWeight="normal"
         )
-        .configure_legend(**words, symbolStrokeWidth=2)
+        .configure_legend(**text, symbolStrokeWidth=2)
         .configure_text(fontSize=12)
     )
     spec: dict[str, Any] = styled.to_dict()

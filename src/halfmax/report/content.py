@@ -1,10 +1,11 @@
-"""Everything that a report says, computed; how it looks is decided elsewhere."""
+"""Compute everything that a report shows; `page` decides how it looks."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.limits import limits
 from halfmax._core.progress import Progress
 from halfmax._core.types import Floats
 from halfmax.honesty.assess import assess_tuned
@@ -19,7 +20,7 @@ from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
 from halfmax.report.parts.examples import Example, some_rows
 from halfmax.report.parts.pooled import Pooled, pool
-from halfmax.report.parts.rules import MANY, JudgedRule, find_rules, judge_rules
+from halfmax.report.parts.rules import JudgedRule, find_rules, judge_rules
 from halfmax.report.parts.steps import CountedSteps, count_steps
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import best_thresholds, choose_on
@@ -29,29 +30,31 @@ from halfmax.tuning.tune import choose_thresholds
 
 
 class Subject(NamedTuple):
-    """What a report is about: the data, how they were tuned, and whether it was on these data."""
+    """The subject of a report: its data, the tuning, and whether that used these data."""
 
     request: ReportRequest
     data: LabelledScores
     tuning: Tuning  # of these data
     tuned_here: bool
-    remembered: bool = False  # whether the thresholds themselves know how they were tuned
+    remembered: bool = False  # whether the thresholds keep their own tuning
 
     @property
     def thresholds(self) -> Thresholds:
+        """The thresholds to report on."""
         return self.request.thresholds
 
     @property
     def goal(self) -> Goal:
+        """What the thresholds maximise."""
         return self.tuning.goal
 
 
 class Content(NamedTuple):
-    """What was found: of the whole, of each label, and at each threshold that can be tried."""
+    """The content of a report: overall, for each label, and at each threshold to try."""
 
     subject: Subject
     names: list[str]
-    rules: list[JudgedRule]  # the thresholds themselves first, then the usual cut
+    rules: list[JudgedRule]  # the thresholds themselves first, then the default cut
     steps: CountedSteps
     pooled: Pooled | None
     best_shared: dict[str, float]  # by average
@@ -63,56 +66,60 @@ class Content(NamedTuple):
 
     @property
     def tuned(self) -> JudgedRule:
+        """The thresholds themselves."""
         return self.rules[0]
 
     @property
     def usual(self) -> JudgedRule:
+        """The default cut, such as 0.5 for all labels."""
         return self.rules[1]
 
     @property
     def score(self) -> float:
-        """What the thresholds reach on these data."""
+        """The score of the thresholds on these data."""
         return self.tuned.scores[self.subject.thresholds.average]
 
     @property
     def objective(self) -> Objective:
-        """What is scored; floors restricted the choice only."""
+        """The metric to score by; floors only restrict the choice of thresholds."""
         return self.subject.goal.objective.without_floors
 
     @property
     def label_scores(self) -> Floats:
+        """The score of each label."""
         return self.objective(*self.tuned.choice.counts)
 
     @property
     def is_bounded(self) -> bool:
-        """Whether all scores that can be shown are from 0 to 1."""
+        """Whether all scores that the page can show are from 0 to 1."""
         stairs = self.steps.stairs
         label = stairs.grid.columns
-        rest = stairs.positives[label], stairs.total[label]
-        tried = self.objective(stairs.true_positives, stairs.predicted, *rest)
-        nobody = self.objective(0, 0, stairs.positives, stairs.total)
-        return is_bounded(tried, nobody)
+        at_steps = self.objective(
+            stairs.true_positives, stairs.predicted, stairs.positives[label], stairs.total[label]
+        )
+        at_none = self.objective(0, 0, stairs.positives, stairs.total)
+        return is_bounded(at_steps, at_none)
 
 
 _STAGES = 5
 
 
 def gather(subject: Subject, draws: Draws) -> Content:
-    """Do all the counting that a report needs."""
+    """Compute everything that a report shows."""
     data, tuning = subject.data, subject.tuning
     plain = tuning.goal.objective.without_floors
     assessment = _assessment(subject, draws)
     diagnosis = _diagnosis(subject, assessment, draws)
-    with Progress(draws.progress, "report: counting", _STAGES) as told:
+    with Progress(draws.progress, "report: counting", _STAGES) as progress:
         found = find_rules(subject.thresholds, tuning)
-        told.advance(1)
+        progress.advance(1)
         steps = count_steps(data, tuning.stairs, found.limits)
         rules = judge_rules(found, data, steps.stairs, plain)
-        told.advance(2)
+        progress.advance(2)
         shared = {} if data.is_binary else _best_shared(data, plain)
         marked = [rules[1].choice.thresholds[0], *shared.values()]
         pooled = None if data.is_binary else pool(data, plain, marked)
-        told.advance(2)
+        progress.advance(2)
     return Content(
         subject,
         names=_names(subject),
@@ -129,11 +136,12 @@ def gather(subject: Subject, draws: Draws) -> Content:
 
 
 def _assessment(subject: Subject, draws: Draws) -> Assessment | None:
-    given, tuned = subject.request.assessment, subject.thresholds
-    if given is False:
+    """Return the assessment in the request, or assess the thresholds, if that is possible."""
+    requested, tuned = subject.request.assessment, subject.thresholds
+    if requested is False:
         return None
-    if isinstance(given, Assessment):
-        return given
+    if isinstance(requested, Assessment):
+        return requested
     if not subject.tuned_here:
         case = Case(subject.data, subject.goal, tuned, draws)
         return Assessment.of(case, judge_elsewhere(case))
@@ -143,18 +151,18 @@ def _assessment(subject: Subject, draws: Draws) -> Assessment | None:
 
 
 def _is_chosen_again(subject: Subject) -> bool:
-    """Whether tuning again gives these thresholds: a file knows nothing of floors."""
+    """Return whether tuning again finds these thresholds; a file does not store floors."""
     chosen = choose_thresholds(subject.data, subject.goal, subject.tuning.stairs).thresholds
     return np.array_equal(chosen, subject.thresholds.thresholds)
 
 
 def _diagnosis(subject: Subject, assessed: Assessment | None, draws: Draws) -> Diagnosis | None:
-    """What is wrong with each label, tuned for itself; not known of rows with weights."""
-    given, goal = subject.request.diagnosis, subject.goal
-    if given is False:
+    """Diagnose each label, tuned on its own; rows with weights cannot be diagnosed."""
+    requested, goal = subject.request.diagnosis, subject.goal
+    if requested is False:
         return None
-    if isinstance(given, Diagnosis):
-        return given
+    if isinstance(requested, Diagnosis):
+        return requested
     if subject.data.weights is not None:
         return None
     plain = goal.labels_apart and goal.guard is None and not goal.objective.floors
@@ -164,20 +172,20 @@ def _diagnosis(subject: Subject, assessed: Assessment | None, draws: Draws) -> D
 
 
 def _best_shared(data: LabelledScores, objective: Objective) -> dict[str, float]:
-    """The best threshold for all labels, by average; of very many scores for pooled counts only."""
-    averages = AVERAGES if data.scores.size <= MANY else ("micro",)
+    """Find the best shared threshold by average; with very many scores, for micro only."""
+    averages = AVERAGES if data.scores.size <= limits.report_row_scores else ("micro",)
     goals = {average: Goal(objective, average, per_label=False) for average in averages}
     return {average: float(best_thresholds(data, goal)[0]) for average, goal in goals.items()}
 
 
 def names_of(subject: Subject) -> list[Any]:
-    """What the labels may be called: as in the data, by the thresholds, or by their places."""
-    known = subject.data.labels, subject.thresholds.labels, range(subject.data.n_labels)
-    return [names for names in known if names is not None]
+    """Return the possible names of labels: of the data, of the thresholds, and by number."""
+    names = subject.data.labels, subject.thresholds.labels, range(subject.data.n_labels)
+    return [some for some in names if some is not None]
 
 
 def _names(subject: Subject) -> list[str]:
-    """Names to show; where two look the same, as 1 and "1" do, they are spelled as in Python."""
+    """Return names to show; if two look the same, as 1 and "1" do, use their repr."""
     if subject.data.is_binary:
         return ["classifier"]
     labels = names_of(subject)[0]
@@ -188,7 +196,7 @@ def _names(subject: Subject) -> list[str]:
 
 
 def _half_max(data: LabelledScores, objective: Objective, stairs: Staircase) -> Floats:
-    """Where each label's best threshold would be if the scores were calibrated."""
+    """Return the best threshold of each label if the scores were calibrated."""
     best = objective(*choose_on(stairs, "macro", objective).counts)
     known = data.may_be_probabilities & (best > 0) & (stairs.positives > 0)
     return np.where(known, objective.metric.plug_in(best), np.nan)
@@ -197,7 +205,7 @@ def _half_max(data: LabelledScores, objective: Objective, stairs: Staircase) -> 
 def _findings(
     subject: Subject, rule: JudgedRule, diagnosis: Diagnosis | None
 ) -> list[tuple[str, ...]]:
-    """Of each label what its scores are diagnosed with; whether it floods, at these thresholds."""
+    """Return the findings of each label; flooding is judged at these thresholds."""
     flooding = rule.choice.counts.floods().tolist()
     found: list[tuple[str, ...]] = [()] * len(flooding)
     if diagnosis is not None:

@@ -1,4 +1,4 @@
-"""The numbers that the page itself computes with, as JSON that is safe inside HTML."""
+"""The numbers for the scripts of the page, as JSON that is safe inside HTML."""
 
 import json
 import math
@@ -15,12 +15,12 @@ from halfmax.metrics.words import AVERAGE_WORDS, metric_name, name_of_rule
 from halfmax.report.charts import kinds_of_curves
 from halfmax.report.content import Content
 
-MOST_ROWS = 30_000  # of a decision's table
-_DIGITS = 6  # of what is only looked at; counts and thresholds are exact
+MOST_ROWS = 30_000  # in the table of a decision
+_DIGITS = 6  # of numbers that are only displayed; counts and thresholds are exact
 
 
 def numbers_of(content: Content) -> dict[str, Any]:
-    """All numbers: of the labels, of each step, of the rules and of all labels pooled."""
+    """Return all numbers: of labels, steps, rules, and of all labels pooled."""
     subject, stairs = content.subject, content.steps.stairs
     objective = subject.goal.objective
     return {
@@ -51,7 +51,7 @@ def numbers_of(content: Content) -> dict[str, Any]:
 
 
 def as_html_json(content: Any) -> str:
-    """JSON that cannot end the script element that it stands in."""
+    """Return JSON that cannot close the script element that contains it."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -59,7 +59,7 @@ def as_html_json(content: Any) -> str:
 
 
 def _metric(objective: Objective) -> dict[str, Any]:
-    """Its name, and if it is a ratio of weighted counts, the weights; 0/0 is null if left out."""
+    """Return the metric's name and, if it is a ratio of counts, its weights; NaN is null."""
     metric = objective.metric
     return {
         "name": metric_name(metric.name),
@@ -102,14 +102,16 @@ def _needs_scores(content: Content) -> bool:
 
 
 def _scores_if_needed(content: Content) -> dict[str, Any]:
-    """Of each step, and of predicting nobody, if a page cannot compute them from the counts."""
+    """Return the score of each step and of predicting no rows, if the page cannot compute it."""
     if not _needs_scores(content):
-        return {"score": None, "nobody": None}
+        return {"score": None, "none": None}
     objective, stairs = content.objective, content.steps.stairs
     label = stairs.grid.columns
-    counts = stairs.true_positives, stairs.predicted, stairs.positives[label], stairs.total[label]
-    nobody = objective(0, 0, stairs.positives, stairs.total)
-    return {"score": _exact(objective(*counts)), "nobody": _exact(nobody)}
+    at_steps = objective(
+        stairs.true_positives, stairs.predicted, stairs.positives[label], stairs.total[label]
+    )
+    at_none = objective(0, 0, stairs.positives, stairs.total)
+    return {"score": _exact(at_steps), "none": _exact(at_none)}
 
 
 def _pooled(content: Content) -> dict[str, Any] | None:
@@ -123,14 +125,14 @@ def _pooled(content: Content) -> dict[str, Any] | None:
         "support": float(pooled.positives),
         "total": float(pooled.total),
         "scores": {average: _exact(scores[1:]) for average, scores in pooled.scores.items()},
-        "nobody": {average: _known(float(scores[0])) for average, scores in pooled.scores.items()},
+        "none": {average: _known(float(scores[0])) for average, scores in pooled.scores.items()},
         "best": {average: _known(value) for average, value in content.best_shared.items()},
         "usual": float(content.usual.choice.thresholds[0]),
     }
 
 
 def _decision(content: Content) -> dict[str, Any] | None:
-    """The first rows of the table of a decision."""
+    """Return the first rows of the table of a decision."""
     decision = content.subject.request.decision
     if decision is None:
         return None
@@ -141,12 +143,12 @@ def _decision(content: Content) -> dict[str, Any] | None:
 
 
 def _named(names: list[str], places: list[Any]) -> list[Any]:
-    """The labels of the thresholds, if the decision is about as many."""
+    """Return the names of the labels, if the decision has as many."""
     return names if len(names) == len(places) else places
 
 
 def _columns_of(table: Table) -> dict[str, Any]:
-    """The first rows of a table, by column."""
+    """Return the first rows of a table, by column."""
     return {
         name: _short(np.asarray(column)[:MOST_ROWS])
         if np.asarray(column).dtype.kind in "fiub"
@@ -156,18 +158,19 @@ def _columns_of(table: Table) -> dict[str, Any]:
 
 
 def _exact(values: Array) -> list[Any]:
-    """Numbers as they are; null stands for those that JSON does not have."""
+    """Return exact numbers; null stands for those that JSON lacks."""
     return [_known(value) for value in np.asarray(values).tolist()]
 
 
 def _short(values: Array) -> list[Any]:
-    """Numbers to look at, in few digits."""
+    """Return numbers for display, in few digits."""
     if values.dtype.kind != "f":
         return _exact(values)
     return [_known(float(f"{value:.{_DIGITS}g}")) for value in values.tolist()]
 
 
 def _known(value: Any) -> Any:
+    """Return a number for JSON: None if it is not finite, an int if it is whole."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None

@@ -1,4 +1,4 @@
-"""The page: what was found, filled into one HTML file that needs nothing else."""
+"""Fill the content of a report into one HTML page that needs no other file."""
 
 from base64 import b64encode
 from collections import Counter
@@ -19,40 +19,40 @@ from halfmax.report.pages import fill_template
 
 NEEDED = ("altair", "vl_convert", "itables", "jinja2")
 
-_MOST_POINTS = 2000  # of a picture; more would only hide each other and slow the page down
+_MOST_POINTS = 2000  # in a chart; more would hide each other and slow down the page
 _NAMES_SHOWN = 10
-_PICTURES = {
+_CHARTS = {
     "health": (
-        "Predicted as often as it occurs?",
-        "Each point is a label. Above the dashed line it floods: it is predicted for more than "
-        "5 % of rows and more than 10 times its base rate (triangles). Labels without positives, "
-        "or that nobody is predicted for, have no place here.",
+        "Is each label predicted as often as it occurs?",
+        "Each point is a label. Labels above the dashed line flood: they are predicted for more "
+        "than 5 % of rows and more than 10 times their base rate (triangles). Labels without "
+        "positives or without predictions are not shown.",
     ),
     "half-max": (
         "Are the scores calibrated?",
         "For calibrated probabilities the best threshold is half the best F1 (other metrics have "
-        "rules of their own), so points would lie on the dashed line.",
+        "their own rules), so points would lie on the dashed line.",
     ),
     "honest": (
-        "How much of each score will stay?",
-        "Each line falls from a label's score here to what is expected on new data; labels with "
-        "few positives fall deepest.",
+        "How much of each score will remain on new data?",
+        "Each line goes from a label's score here down to the score expected on new data; labels "
+        "with few positives lose most.",
     ),
 }
 
 
 def page_of(content: Content, title: str) -> str:
-    """The whole file."""
+    """Return the whole page."""
     from markupsafe import Markup
 
     numbers, shown = numbers_of(content), _points_shown(content)
     numbers["shown"] = shown
     charts = charts_of(content)
-    said = _said(content, title, charts, shown)
+    texts = _texts(content, title, charts, shown)
     return fill_template(
         "halfmax.report",
         "report.html",
-        **said,
+        **texts,
         style=Markup(_read("report.css")),
         table_style=Markup(_of_itables("dt_bundle.css")),
         numbers=Markup(as_html_json(numbers)),
@@ -62,12 +62,12 @@ def page_of(content: Content, title: str) -> str:
     )
 
 
-def _said(
+def _texts(
     content: Content, title: str, charts: dict[str, Any], shown: list[int] | None
 ) -> dict[str, Any]:
-    """All words and numbers outside of scripts."""
+    """Return all texts and numbers outside the scripts."""
     subject, counts = content.subject, Counter(chain.from_iterable(content.findings))
-    pictures = [(key, *text) for key, text in _PICTURES.items() if key in charts]
+    pictures = [(key, *text) for key, text in _CHARTS.items() if key in charts]
     return {
         "title": title,
         "headline": sentences.headline(content),
@@ -97,6 +97,7 @@ def _said(
 
 
 def _sections(content: Content, drawn: bool) -> list[tuple[str, str]]:
+    """Return the ids and names of the sections of the page."""
     found = [("summary", "Summary"), ("explorer", "Explorer")]
     if not content.subject.data.is_binary:
         found.append(("labels", "Labels"))
@@ -110,7 +111,7 @@ def _sections(content: Content, drawn: bool) -> list[tuple[str, str]]:
 
 
 def _points_shown(content: Content) -> list[int] | None:
-    """Places of the labels in pictures of very many: those that flood first, then evenly."""
+    """Return the labels to show in charts of very many: those that flood, then an even choice."""
     size = len(content.names)
     if size <= _MOST_POINTS:
         return None
@@ -127,8 +128,8 @@ def _sampled(content: Content, shown: list[int] | None) -> str:
     if shown is None:
         return ""
     return (
-        f"The pictures show {len(shown):,} of {len(content.names):,} labels: those that flood "
-        f"most, and an even choice of the others. The table has them all."
+        f"The charts show {len(shown):,} of {len(content.names):,} labels: those that flood most, "
+        f"and an even selection of the others. The table lists all labels."
     )
 
 
@@ -146,7 +147,7 @@ def _examples(content: Content) -> list[dict[str, Any]]:
 
 
 def _cell(content: Content, places: list[int], truth: list[int]) -> dict[str, Any]:
-    """The first names, those that are true before the others."""
+    """Return the first names, true labels before the others."""
     true = set(truth)
     ordered = sorted(places, key=lambda j: j not in true)
     names = [(content.names[j], j in true) for j in ordered[:_NAMES_SHOWN]]
@@ -171,14 +172,14 @@ def _of_itables(name: str) -> str:
 
 
 def _data_tables() -> str:
-    """The module of tables as an address that holds all of it."""
+    """Return the DataTables module as a data URL."""
     return f"data:text/javascript;base64,{b64encode(_of_itables('dt_bundle.js').encode()).decode()}"
 
 
 @cache
 def _vega() -> str:
-    """What draws, which takes a second or two to bundle."""
+    """Return Vega, which takes a second or two to bundle."""
     import vl_convert
 
-    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub wants a snippet
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub requires a snippet
     return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -1,4 +1,4 @@
-"""What all pages share: templates, numbers as people read them, and what must be installed."""
+"""What all HTML pages share: templates, formatted numbers, and required packages."""
 
 import math
 from importlib.util import find_spec
@@ -9,7 +9,7 @@ from halfmax._core.text import spell_out
 
 
 def require_installed(*modules: str) -> None:
-    """Refuse to begin without what only reports require_installed."""
+    """Raise an error if packages that pages need are not installed."""
     missing = [name for name in modules if find_spec(name) is None]
     if missing:
         raise ModuleNotFoundError(
@@ -18,7 +18,7 @@ def require_installed(*modules: str) -> None:
 
 
 def fill_template(package: str, name: str, **values: Any) -> str:
-    """A page from one of the templates of a package; what is not markup is escaped."""
+    """Fill in a template of a package; everything but markup is escaped."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -33,7 +33,7 @@ def fill_template(package: str, name: str, **values: Any) -> str:
 
 
 def shown_number(value: float | str | None) -> str:
-    """A number as people read it, words as they are.
+    """Return a number as people read it, and text as it is.
 
     >>> [shown_number(value) for value in (0.8333333, 0.9999995, 1.2e-16, 1000000.0, None)]
     ['0.8333', '0.9999995', '1.2e-16', '1,000,000', 'no number']
@@ -49,5 +49,5 @@ def shown_number(value: float | str | None) -> str:
 
 
 def shown_ratio(value: float) -> str:
-    """A score in four digits, or a dash where there is none."""
+    """Return a score in four digits, or a dash if there is none."""
     return f"{value:.4f}" if math.isfinite(value) else "-"

@@ -1,4 +1,4 @@
-"""What a report says in sentences: the data, what would change, and what to do about it."""
+"""The sentences of a report: the data, what the thresholds change, and advice."""
 
 from typing import NamedTuple
 
@@ -9,41 +9,41 @@ from halfmax.metrics.words import AVERAGE_WORDS, metric_name
 from halfmax.report.content import Content
 from halfmax.report.pages import shown_ratio
 
-_TOO_MUCH = 0.2  # of the score, lost on new data
-_SHOWN = 6
+_TOO_MUCH = 0.2  # share of the score lost on new data that is worth a warning
+_SHOWN = 6  # labels named in an item of advice
 
 
 class Advice(NamedTuple):
-    """Something to know about the answer, and what to do."""
+    """A finding about the thresholds, and what to do about it."""
 
-    finding: str  # by which the labels can be filtered, or ""
+    finding: str  # the finding to filter labels by, or ""
     what: str
     remedy: str
-    labels: list[int]  # places of the first few
-    more: int
+    labels: list[int]  # column numbers of the first few
+    more: int  # the number of labels that are not named
 
 
 def average_name(average: str) -> str:
-    """The words before a score."""
+    """Return the name of an average as the first part of a score's name."""
     return {"binary": "", **{key: f"{word} " for key, word in AVERAGE_WORDS.items()}}[average]
 
 
 def headline(content: Content) -> str:
-    """The score that was maximised, in words."""
+    """Return the name of the maximised score, such as "macro F1"."""
     tuned = content.subject.thresholds
     return f"{average_name(tuned.average)}{metric_name(tuned.metric)}"
 
 
 def facts(content: Content) -> list[tuple[str, str]]:
-    """What the data are and what was asked."""
+    """Return facts about the data and the tuning, as names and values."""
     subject, tuned = content.subject, content.subject.thresholds
     data, positives = subject.data, content.tuned.choice.counts.positives
-    weighed = "" if data.weights is None else f", weighing {data.total:,.6g}"
-    found = [("Rows", f"{data.n_rows:,}{weighed}")]
+    weighted = "" if data.weights is None else f", total weight {data.total:,.6g}"
+    found = [("Rows", f"{data.n_rows:,}{weighted}")]
     if not data.is_binary:
         found.append(("Labels", f"{data.n_labels:,}"))
         without = int((positives == 0).sum())
-        found.append(("Labels without a positive", f"{without:,}"))
+        found.append(("Labels without positives", f"{without:,}"))
         found.append(("Positives per row", f"{positives.sum() / data.total:.3g}"))
     else:
         found.append(("Positives", f"{positives[0]:,.6g} ({positives[0] / data.total:.3%})"))
@@ -58,27 +58,29 @@ def facts(content: Content) -> list[tuple[str, str]]:
     if floors:
         found.append(("At least", " and ".join(floors)))
     if not subject.tuned_here:
-        found.append(("Tuned on", f"other rows, where they reached {tuned.score:.4f}"))
+        found.append(("Tuned on", f"other rows, with a score of {tuned.score:.4f}"))
     return found
 
 
 def _kind_of_thresholds(content: Content) -> str:
     tuned = content.subject.thresholds
     if tuned.average == "binary" or tuned.shared:
-        return f"one, {tuned.threshold:.6g}" if tuned.threshold < float("inf") else "one: nobody"
+        if tuned.threshold < float("inf"):
+            return f"one, {tuned.threshold:.6g}"
+        return "one, which predicts no rows"
     return "one for each label"
 
 
 def advice(content: Content) -> list[Advice]:
-    """The most harmful first: scores that will not hold, then labels by their findings."""
+    """Return advice, the most urgent first: optimistic scores, then labels by their findings."""
     found = [*_of_optimism(content), *_of_findings(content)]
     if not content.subject.data.may_be_probabilities:
         found.append(
             Advice(
                 "",
-                "Scores are not probabilities, so nothing is said of calibration, and the usual "
-                "cut is taken to be 0.",
-                "Nothing to do for tuning; decide() needs calibrated probabilities.",
+                "Scores are not probabilities, so calibration is not judged, and the default cut "
+                "is taken to be 0.",
+                "This does not matter for tuning, but decide() needs calibrated probabilities.",
                 [],
                 0,
             )
@@ -87,6 +89,7 @@ def advice(content: Content) -> list[Advice]:
 
 
 def _of_optimism(content: Content) -> list[Advice]:
+    """Warn if much of the score will be lost on new data."""
     assessed, score = content.assessment, content.score
     if assessed is None or not score > 0:
         return []
@@ -98,9 +101,9 @@ def _of_optimism(content: Content) -> list[Advice]:
     return [
         Advice(
             "",
-            f"These thresholds reach {score:.3f} on the rows they were tuned on, and "
-            f"{assessed.expected_score:.3f} on others: they were chosen because they looked best "
-            "on the former.",
+            f"These thresholds reach {score:.3f} on the rows they were tuned on, but only "
+            f"{assessed.expected_score:.3f} on other rows: they were chosen because they looked "
+            "best on the tuning rows.",
             _guard_remedy(content),
             [],
             0,
@@ -109,64 +112,65 @@ def _of_optimism(content: Content) -> list[Advice]:
 
 
 def _guard_remedy(content: Content) -> str:
-    """What a guard would do, if there is not one at work."""
+    """Suggest a guard, if none is in use."""
     tuned = content.subject.thresholds
     if tuned.guard == "auto":
-        return "guard='auto' is at work already; only more labelled rows would help."
+        return "guard='auto' is already in use; only more labelled rows would help."
     if content.subject.goal.objective.floors:
-        return "Label more rows; a guard would look past the floors of precision and recall."
+        return "Label more rows; a guard would ignore the floors of precision and recall."
     if tuned.shared and tuned.average != "binary":
-        return "Tune one threshold for each label with guard='auto', which floods no label."
-    return "Tune with guard='auto', which gives thresholds that hold on new data."
+        return "Tune one threshold for each label with guard='auto', which prevents flooding."
+    return "Tune with guard='auto', which chooses thresholds that hold on new data."
 
 
-# Each finding of many labels in words, and what to do where a guard is no remedy; `FINDINGS` has
-# the words for one.
-_SAID = {
+# The text of each finding for many labels, and what to do if a guard is no remedy. `FINDINGS` has
+# the text for a single label.
+_FINDING_TEXTS = {
     "uninformative": (
-        "not shown to do better than predicting everyone",
-        "Better scores are needed; guard='never' leaves such labels unpredicted until then.",
+        "not shown to do better than predicting all rows",
+        "Better scores are needed; until then, guard='never' does not predict such labels.",
     ),
     "flooding": (
         "flooding: predicted for more than 5 % of rows and more than 10 times the base rate",
         "",
     ),
     "too few positives": (
-        "known from so few positives that luck decides: fewer rows than 1/b² at base rate b",
+        "decided by luck, because positives are too few: fewer rows than 1/b² at base rate b",
         "",
     ),
     "unstable threshold": (
-        "cut at an unsteady place: one end of the threshold's interval predicts more than 3 times "
-        "the rows of the other",
+        "unstable: one end of the threshold's interval predicts more than 3 times as many rows as "
+        "the other",
         "",
     ),
     "miscalibrated": (
-        "miscalibrated: probabilities that are right would have another threshold",
-        "Tuning does not mind; calibrate the scores before you use decide().",
+        "miscalibrated: calibrated probabilities would have another threshold",
+        "This does not matter for tuning; calibrate the scores before you use decide().",
     ),
 }
 
 
 def _of_findings(content: Content) -> list[Advice]:
+    """Return one item of advice for each finding, with the labels that it concerns."""
     size, found = len(content.names), []
     for name in FINDINGS:
         who = [j for j, names in enumerate(content.findings) if name in names]
         if not who:
             continue
-        meaning, remedy = _SAID[name]
+        meaning, remedy = _FINDING_TEXTS[name]
         some = f"{len(who):,} of {size:,} labels {'is' if len(who) == 1 else 'are'}"
         alone = content.subject.data.is_binary
         subject = "The classifier is" if alone else some
         worst = sorted(who, key=lambda j: -content.tuned.choice.counts.predicted[j])[:_SHOWN]
         shown = [] if alone else worst
         more = len(who) - len(worst)
-        told = remedy or _guard_remedy(content)
-        found.append(Advice(name, f"{subject} {meaning}.", told, shown, more))
+        remedy = remedy or _guard_remedy(content)
+        found.append(Advice(name, f"{subject} {meaning}.", remedy, shown, more))
     return found
 
 
 def difference(content: Content) -> str:
-    """What these thresholds change against the usual cut, in a sentence."""
+    """Compare these thresholds with the default cut, in one sentence."""
     here, there = content.tuned.choice, content.usual.choice
     before = content.usual.scores[content.subject.thresholds.average]
     cut = f"{content.usual.choice.thresholds[0]:g}"
@@ -175,7 +179,7 @@ def difference(content: Content) -> str:
     rise = f"from {shown_ratio(before)} at {cut} to {shown_ratio(content.score)}"
     return (
         f"{_upper(headline(content))} goes {rise}; {moved[moved > 0].sum():,.6g} {what} are added "
-        f"and {np.abs(moved[moved < 0]).sum():,.6g} dropped."
+        f"and {np.abs(moved[moved < 0]).sum():,.6g} are dropped."
     )
 
 
@@ -184,21 +188,21 @@ def _upper(words: str) -> str:
 
 
 def nothing_found(content: Content) -> str:
-    """Where there is no advice, how much that says."""
+    """Say what it means that there is no advice."""
     if content.diagnosis is None:
         return "No label floods; the labels were not diagnosed further."
-    return "Nothing to report: informative, steady, and known from enough positives."
+    return "Nothing to report: scores are informative, thresholds stable, and positives sufficient."
 
 
 def why_not_assessed(content: Content) -> str:
-    """Why nothing is said of new data."""
+    """Explain why there is no assessment."""
     if content.subject.request.assessment is False:
-        return "not asked for"
-    return "the file does not tell how these thresholds were tuned"
+        return "not requested"
+    return "the file does not say how these thresholds were tuned"
 
 
 def assessed(content: Content) -> str:
-    """What is known of the score on new data."""
+    """Describe the score to expect on new data."""
     found = content.assessment
     if found is None:
         return ""
@@ -206,31 +210,31 @@ def assessed(content: Content) -> str:
     interval = f"{100 * found.level:g} % interval {low:.4f} to {high:.4f}"
     if not content.subject.tuned_here:
         return (
-            "The thresholds count other numbers here than on the rows that they were tuned on, so "
-            f"these are taken for new rows, on which they really reach a {headline(content)} of "
-            f"{found.expected_score:.4f} ({interval}). If some of the rows are the same, or "
-            "weights were left out, that flatters."
+            "The counts differ from those of the rows that the thresholds were tuned on, so these "
+            f"are treated as new rows, on which the thresholds reach a {headline(content)} of "
+            f"{found.expected_score:.4f} ({interval}). If some of the rows are the same, or if "
+            "weights were left out, this is too optimistic."
         )
     lost = content.score - found.expected_score
     curse = (
-        f" The difference, {lost:.4f}, is the winner's curse: thresholds were chosen because they "
-        "looked best here."
+        f" The difference, {lost:.4f}, is the winner's curse: the thresholds were chosen because "
+        "they looked best here."
     )
     return (
-        f"{_upper(headline(content))} is {content.score:.4f} on the rows tuned on; on new rows of "
-        f"the same kind {found.expected_score:.4f} is to be expected ({interval}, for endless new "
-        "rows; the score of one new set scatters more)."
+        f"{_upper(headline(content))} is {content.score:.4f} on the tuning rows. On new rows of "
+        f"the same kind, expect {found.expected_score:.4f} ({interval}, for unlimited new rows; "
+        "the score of a single new set varies more)."
         f"{curse if lost > 0 else ''}"
     )
 
 
 def findings_of(content: Content) -> str:
-    """Where the thresholds are not those that the labels were diagnosed with, that they are not."""
+    """Note if the labels were diagnosed at other thresholds than these."""
     subject = content.subject
     apart = subject.goal.labels_apart
     if content.diagnosis is None or (apart and subject.tuned_here and subject.goal.guard is None):
         return ""
     return (
-        "Flooding is said of these thresholds; everything else of each label's scores here, with "
-        "the threshold that would be best for it alone."
+        "Flooding refers to these thresholds. All other findings refer to each label's scores at "
+        "the threshold that would be best for that label alone."
     )

@@ -1,4 +1,4 @@
-"""Thresholds and data in, a report file out."""
+"""Write a report: check the request, compute its content and write the file."""
 
 from pathlib import Path
 from typing import Any
@@ -29,28 +29,31 @@ _LEVEL = 0.95
 
 
 def write_report(request: ReportRequest) -> Path:
-    """What `Thresholds.report` does; all that can be refused is refused before the long work."""
+    """Write the report of `Thresholds.report`; everything is checked before the long work."""
     require_installed(*NEEDED)
     draws = Draws.ask(request.n_resamples, _LEVEL, request.seed, request.progress)
     _check_kinds(request)
     check_writable(request.path, request.overwrite)
     subject = _subject_of(request)
-    _check_about(request, subject)
+    _check_same_subject(request, subject)
     content = gather(subject, draws)
     page = page_of(content, request.title or _title(request.thresholds))
     with whole_file(request.path, request.overwrite) as part:
-        part.write_bytes(page.encode("utf-8", "replace"))  # half of a surrogate pair is no text
+        part.write_bytes(
+            page.encode("utf-8", "replace")
+        )  # half of a surrogate pair cannot be encoded
     return Path(request.path)
 
 
 def _title(thresholds: Thresholds) -> str:
+    """Return the default title of the page."""
     size = len(thresholds.thresholds)
     labels = "1 label" if size == 1 else f"{size:,} labels"
     return f"Thresholds for {'one classifier' if thresholds.average == 'binary' else labels}"
 
 
 def _subject_of(request: ReportRequest) -> Subject:
-    """The data to report on, how they were tuned, and whether it was on these data."""
+    """Return the data to report on, the tuning, and whether that used these data."""
     thresholds, known = request.thresholds, request.thresholds._tuning
     if request.y_true is not None and request.y_score is not None:
         data = read_labelled(request.y_true, request.y_score, request.sample_weight, request.labels)
@@ -63,18 +66,18 @@ def _subject_of(request: ReportRequest) -> Subject:
         if getattr(request, name) is not None
     ]
     if alone:
-        raise ValueError(f"y_true and y_score must be given beside {spell_out(alone)}")
+        raise ValueError(f"y_true and y_score must both be passed with {spell_out(alone)}")
     if known is None:
         raise ValueError(
-            "these thresholds do not know the data that they were tuned on (they were loaded "
-            "from a file, say): give y_true and y_score, the same or new ones"
+            "these thresholds do not know the data that they were tuned on (for example, because "
+            "they were loaded from a file): pass y_true and y_score, the same or new ones"
         )
     _metric_of(thresholds, request.metric)
     data = known.load(request.progress)
     subject = _subject(request, data, known.goal)
     if not subject.tuned_here:
         raise ValueError(
-            "the data that the thresholds were tuned on have changed since then: give y_true and "
+            "the data that the thresholds were tuned on have changed since then: pass y_true and "
             "y_score"
         )
     if known.data is not None:
@@ -89,7 +92,7 @@ def _subject(request: ReportRequest, data: LabelledScores, goal: Goal) -> Subjec
 
 
 def _in_order(thresholds: Thresholds, data: LabelledScores) -> LabelledScores:
-    """The labels in the order of the thresholds, by name where both have names."""
+    """Return the labels in the order of the thresholds, by name if both have names."""
     size = len(thresholds.thresholds)
     if data.is_binary != (thresholds.average == "binary"):
         what = "one classifier" if thresholds.average == "binary" else f"{size:,} labels"
@@ -110,7 +113,7 @@ def _in_order(thresholds: Thresholds, data: LabelledScores) -> LabelledScores:
 
 
 def _columns(matrix: Any, order: list[int]) -> Any:
-    """Columns in another order; rows of a sparse matrix stay sorted, as kernels need them."""
+    """Reorder columns; rows of a sparse matrix stay sorted, as kernels need them."""
     found = matrix[:, order]
     if not isinstance(found, np.ndarray):
         found.sort_indices()
@@ -118,7 +121,7 @@ def _columns(matrix: Any, order: list[int]) -> Any:
 
 
 def _goal_of(thresholds: Thresholds, metric: str | Metric | None) -> Goal:
-    """What was asked when they were tuned, as far as they tell themselves."""
+    """Return the goal of the tuning, as far as the thresholds know it."""
     found = _metric_of(thresholds, metric)
     if thresholds._tuning is not None:
         return thresholds._tuning.goal
@@ -132,7 +135,7 @@ def _goal_of(thresholds: Thresholds, metric: str | Metric | None) -> Goal:
 
 
 def _metric_of(thresholds: Thresholds, metric: str | Metric | None) -> Metric:
-    """The metric that the thresholds maximise, by its name, or as it is given."""
+    """Return the metric that the thresholds maximise, by its name or from the request."""
     if metric is None and thresholds._tuning is not None:
         return thresholds._tuning.goal.metric
     try:
@@ -148,7 +151,7 @@ def _metric_of(thresholds: Thresholds, metric: str | Metric | None) -> Metric:
 
 
 def _is_tuned_on(thresholds: Thresholds, counts: Counts) -> bool:
-    """Whether the thresholds count on these data what they counted when they were tuned."""
+    """Return whether the counts on these data equal those of the tuning."""
     parts = counts.confusion()
     zero = thresholds.zero_division
     pairs = (
@@ -168,27 +171,31 @@ def _check_kinds(request: ReportRequest) -> None:
     ):
         if not (value is None or value is False or isinstance(value, kind)):
             raise TypeError(
-                f"{name} must be what {'assess' if kind is Assessment else 'diagnose'}() gives, "
-                f"None to make it here, or False to do without; got {type(value).__name__}"
+                f"{name} must be what {'assess' if kind is Assessment else 'diagnose'}() returns, "
+                f"None to compute it here, or False to leave it out; got {type(value).__name__}"
             )
     if not (decision is None or isinstance(decision, Decision)):
-        raise TypeError(f"decision must be what decide() gives; got {type(decision).__name__}")
+        raise TypeError(f"decision must be what decide() returns; got {type(decision).__name__}")
     if not (title is None or (isinstance(title, str) and title.strip())):
-        raise TypeError(f"title must be words; got {title!r:.60}")
+        raise TypeError(f"title must be a string that is not blank; got {title!r:.60}")
 
 
-def _check_about(request: ReportRequest, subject: Subject) -> None:
-    """Refuse what was found of other thresholds, or of other labels."""
+def _check_same_subject(request: ReportRequest, subject: Subject) -> None:
+    """Refuse an assessment of other thresholds, or a diagnosis of other labels."""
     tuned, assessed, found = request.thresholds, request.assessment, request.diagnosis
     if isinstance(assessed, Assessment):
         if not subject.tuned_here:
             raise ValueError(
-                "assessment tells what new data will show, and these are new data, which are "
-                "measured themselves: leave it out"
+                "assessment predicts the score on new data, but these are new data, on which the "
+                "score is measured directly: leave it out"
             )
         if not np.array_equal(assessed.thresholds.thresholds, tuned.thresholds):
-            raise ValueError("assessment must be of the same thresholds; it is of others")
+            raise ValueError(
+                "assessment must be of the same thresholds; got one of other thresholds"
+            )
     if isinstance(found, Diagnosis) and not any(
         set(found.labels) == set(names) for names in names_of(subject)
     ):
-        raise ValueError(f"diagnosis must be of the same {len(tuned.thresholds):,} labels")
+        raise ValueError(
+            f"diagnosis must be of the same {len(tuned.thresholds):,} labels; got one of others"
+        )

@@ -1,1 +1,1 @@
-"""What a page says, computed part by part."""
+"""The parts of a report's content: rules, steps, pooled counts and example rows."""

@@ -1,4 +1,4 @@
-"""A few rows, and which labels each rule would predict for them."""
+"""Example rows of a report, and the labels that each rule predicts for them."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ _ROWS = 8
 
 
 class Example(NamedTuple):
-    """Places of labels: those that are true of a row, and those that each rule predicts."""
+    """A row: the columns of its true labels, and of the labels that each rule predicts."""
 
     row: int
     truth: list[int]
@@ -20,7 +20,7 @@ class Example(NamedTuple):
 
 
 def some_rows(data: LabelledScores, rules: list[JudgedRule]) -> list[Example]:
-    """Rows spread over the data, of those that have a label if there are such."""
+    """Choose rows evenly over the data, from those with labels if there are any."""
     known = np.flatnonzero(np.diff(data.truth.indptr))
     rows = known if len(known) else np.arange(data.n_rows)
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, _ROWS).astype(np.int64))]
@@ -29,14 +29,14 @@ def some_rows(data: LabelledScores, rules: list[JudgedRule]) -> list[Example]:
     return [
         Example(
             int(row),
-            _places(part.truth, i),
-            {key: _places(found, i) for key, found in predicted.items()},
+            _columns(part.truth, i),
+            {key: _columns(found, i) for key, found in predicted.items()},
         )
         for i, row in enumerate(rows)
     ]
 
 
-def _places(matrix: Any, row: int) -> Any:
+def _columns(matrix: Any, row: int) -> Any:
     if isinstance(matrix, np.ndarray):
         return np.flatnonzero(matrix[row]).tolist()
     stored = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]

@@ -1,24 +1,25 @@
-"""One threshold for all labels: what each average of them would be, over a range of thresholds."""
+"""One threshold for all labels: each average of the metric, at a range of thresholds."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.limits import limits
 from halfmax._core.threads import spans
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.average import mean_of_known
+from halfmax.metrics.counts import Counts
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid, equivalent, positive_entries
 from halfmax.staircase.staircase import Staircase
 
 _THRESHOLDS = 160
 _MOST_CELLS = 1 << 24  # labels, or rows, times thresholds, counted at once
-_MOST_SCORES = 1 << 26  # of a dense matrix, turned at once
 
 
 class Pooled(NamedTuple):
-    """Counts over all labels and rows at each threshold, from +inf down, and the averages."""
+    """Counts over all labels and rows at each threshold, from +inf down, and all averages."""
 
     thresholds: Floats
     true_positives: Array
@@ -29,21 +30,33 @@ class Pooled(NamedTuple):
 
 
 def pool(data: LabelledScores, objective: Objective, marked: list[float]) -> Pooled:
-    """Every average at thresholds spread over the positives' scores, and at those marked."""
+    """Compute every average at thresholds over the range of positives, and at marked ones."""
     edges = _edges(data, marked)
-    tp, predicted, positives, total = counts = _count(data, edges)
+    counts = _count(data, edges)
     each = objective(*counts)
-    whole = tp.sum(axis=0), predicted.sum(axis=0), positives.sum(), total.sum()
+    whole = Counts(
+        counts.true_positives.sum(axis=0),
+        counts.predicted.sum(axis=0),
+        counts.positives.sum(),
+        counts.total.sum(),
+    )
     scores = {
         "micro": objective(*whole),
         "macro": np.array([mean_of_known(column) for column in each.T]),
         "samples": _over_rows(data, objective, edges),
     }
-    return Pooled(np.append(np.inf, edges), *whole, scores)
+    return Pooled(
+        thresholds=np.append(np.inf, edges),
+        true_positives=whole.true_positives,
+        predicted=whole.predicted,
+        positives=float(whole.positives),
+        total=float(whole.total),
+        scores=scores,
+    )
 
 
 def _edges(data: LabelledScores, marked: list[float]) -> Array:
-    """Thresholds from high to low, not more than can be counted for every label at once."""
+    """Return thresholds from high to low, as many as can be counted for all labels at once."""
     scores = positive_entries(data)[1]
     falling = np.unique(scores[np.isfinite(scores)])[::-1]
     most = int(np.clip(_MOST_CELLS // data.n_labels, 8, _THRESHOLDS))
@@ -54,31 +67,31 @@ def _edges(data: LabelledScores, marked: list[float]) -> Array:
     return edges
 
 
-def _count(data: LabelledScores, edges: Array) -> tuple[Array, ...]:
-    """Of labels x thresholds, +inf and these: true positives and predicted; then of each label."""
+def _count(data: LabelledScores, edges: Array) -> Counts:
+    """Count labels x thresholds, at +inf and at these; positives and total have one column."""
     grid = Grid(np.arange(data.n_labels + 1) * len(edges), np.tile(edges, data.n_labels))
     stairs = Staircase.of_checked(data, grid)
-    shape, nobody = (data.n_labels, len(edges)), ((0, 0), (1, 0))
-    return (
-        np.pad(stairs.true_positives.reshape(shape), nobody),
-        np.pad(stairs.predicted.reshape(shape), nobody),
+    shape, at_infinity = (data.n_labels, len(edges)), ((0, 0), (1, 0))
+    return Counts(
+        np.pad(stairs.true_positives.reshape(shape), at_infinity),
+        np.pad(stairs.predicted.reshape(shape), at_infinity),
         stairs.positives[:, None],
         stairs.total[:, None],
     )
 
 
 def _over_rows(data: LabelledScores, objective: Objective, edges: Array) -> Array:
-    """The mean over rows at each threshold; some rows at a time take the place of labels."""
+    """Compute the mean over rows at each threshold, with blocks of rows counted as labels."""
     most = _MOST_CELLS // max(len(edges), 1)
     if isinstance(data.scores, np.ndarray):
-        most = min(most, _MOST_SCORES // data.n_labels)
+        most = min(most, limits.transposed_scores // data.n_labels)
     parts = spans(data.n_rows, max(most, 1))
-    values = [objective(*_count(_turned(data, rows), edges)) for rows in parts]
+    values = [objective(*_count(_transposed(data, rows), edges)) for rows in parts]
     return np.array([mean_of_known(column, data.weights) for column in np.concatenate(values).T])
 
 
-def _turned(data: LabelledScores, rows: slice) -> LabelledScores:
-    """Some rows as labels: instances and labels change places."""
+def _transposed(data: LabelledScores, rows: slice) -> LabelledScores:
+    """Transpose some rows, so that they are counted like labels."""
     truth, scores = data.truth[rows].T.tocsr(), data.scores[rows].T
     scores = np.ascontiguousarray(scores) if isinstance(scores, np.ndarray) else scores.tocsr()
     return LabelledScores(truth, scores, None, None, None)

@@ -1,4 +1,4 @@
-"""The thresholds of other rules for the same data, and what each rule would predict."""
+"""The rules that a report compares: their thresholds, counts and scores on the same data."""
 
 from typing import NamedTuple
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from halfmax._core import predict
 from halfmax._core.labelled import LabelledScores
+from halfmax._core.limits import limits
 from halfmax._core.types import Floats
 from halfmax.metrics.average import AVERAGES, mean_of_known
 from halfmax.metrics.goal import Goal
@@ -19,30 +20,32 @@ from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tune import choose_thresholds
 
 TUNED, USUAL = "tuned", "usual"
-MANY = 1 << 27  # scores; what looks at whole rows would take too much memory and time for more
 
 
 class JudgedRule(NamedTuple):
-    """Thresholds by one rule, what they count on the data, and what that amounts to."""
+    """The thresholds of one rule, their counts and their scores."""
 
     key: str
     name: str
     choice: Choice
-    scores: dict[str, float]  # by average; of one classifier its score, as "binary"
-    per_row: float  # labels predicted
-    never: int  # labels that nobody is predicted for
-    flooding: int
+    scores: dict[str, float]  # by average; for one classifier its score, as "binary"
+    per_row: float  # labels predicted per row
+    never: int  # labels that are never predicted
+    flooding: int  # labels that flood
 
 
 class Found(NamedTuple):
-    """The rules that are compared, by their keys: names for readers, and thresholds."""
+    """The names and thresholds of the compared rules, by key."""
 
     names: dict[str, str]
     limits: dict[str, Floats]
 
 
 def find_rules(thresholds: Thresholds, tuning: Tuning) -> Found:
-    """The thresholds given, the usual cut, and what is best for other averages, floors aside."""
+    """Find the rules to compare: these thresholds, the default cut, and the best of averages.
+
+    The best thresholds of other averages ignore floors.
+    """
     data, goal = tuning.load(), tuning.goal
     usual, average = usual_cut(data), thresholds.average
     one = "this threshold", f"{usual:g}"
@@ -62,28 +65,28 @@ def find_rules(thresholds: Thresholds, tuning: Tuning) -> Found:
 
 
 def _best(tuning: Tuning, goal: Goal) -> Floats | None:
-    """The best thresholds of each label for another average, unless these cannot be found."""
+    """Return the best thresholds of each label for an average, or None if it is not possible."""
     data = tuning.load()
-    if goal.average == "samples" and data.scores.size > MANY:
+    if goal.average == "samples" and data.scores.size > limits.report_row_scores:
         return None
     try:
         goal = goal.settle(data.is_binary)
         if goal.guard is None:
             return best_thresholds(data, goal, tuning.stairs)
         return choose_thresholds(data, goal).thresholds
-    except ValueError:  # the micro average of a metric that is no ratio, for one
+    except ValueError:  # for example, the micro average of a metric that is not a ratio
         return None
 
 
 def usual_cut(data: LabelledScores) -> float:
-    """Where classifiers cut by themselves: at one half, or at 0 if scores are no probabilities."""
+    """Return the default cut of classifiers: 0.5, or 0 if scores are not probabilities."""
     return 0.5 if data.may_be_probabilities else 0.0
 
 
 def judge_rules(
     found: Found, data: LabelledScores, stairs: Staircase, objective: Objective
 ) -> list[JudgedRule]:
-    """What each rule counts and reaches; its thresholds are steps of `stairs`."""
+    """Count and score each rule, whose thresholds are steps of `stairs`."""
     return [
         _judge(key, name, data, _counted(data, stairs, found.limits[key]), objective)
         for key, name in found.names.items()
@@ -91,7 +94,10 @@ def judge_rules(
 
 
 def _counted(data: LabelledScores, stairs: Staircase, limits: Floats) -> Choice:
-    """Sums of weights are taken apart, so that no sum depends on what else is counted."""
+    """Count at the thresholds of a rule.
+
+    Weights are summed separately, so that no sum depends on what else is counted.
+    """
     if data.weights is not None:
         found = count_at(data, limits)
     else:
@@ -102,6 +108,7 @@ def _counted(data: LabelledScores, stairs: Staircase, limits: Floats) -> Choice:
 def _judge(
     key: str, name: str, data: LabelledScores, choice: Choice, objective: Objective
 ) -> JudgedRule:
+    """Score the counts of one rule by every average."""
     each, predicted = objective(*choice.counts), choice.counts.predicted
     if data.is_binary:
         scores = {"binary": float(each[0])}

@@ -1,4 +1,4 @@
-"""The thresholds that a reader can try, for each label, and what each of them counts."""
+"""The thresholds that a reader can try for each label, and the counts at each of them."""
 
 from typing import NamedTuple
 
@@ -10,20 +10,20 @@ from halfmax._core.types import Array
 from halfmax.staircase.grid import Grid, equivalent
 from halfmax.staircase.staircase import Staircase
 
-_MEAN, _FEWEST, _MOST = 60, 20_000, 300_000  # steps in all; each takes some 30 bytes
-_LONGEST = 1000  # steps of a label: more than can be told apart in a picture
-NOBODY = -1
+_MEAN, _FEWEST, _MOST = 60, 20_000, 300_000  # steps: per label, and in all; 30 bytes each
+_LONGEST = 1000  # steps of a label: more cannot be distinguished in a chart
+NO_STEP = -1  # the mark of a threshold that predicts no rows
 
 
 class CountedSteps(NamedTuple):
-    """Counted thresholds of each label, from high to low, and where those of some rules stand."""
+    """Counted thresholds of each label, from high to low, and the steps of the rules."""
 
     stairs: Staircase
-    marks: dict[str, npt.NDArray[np.int64]]  # of each label, from its first step on, or NOBODY
+    marks: dict[str, npt.NDArray[np.int64]]  # for each label, the step of the rule, or NO_STEP
 
 
 def count_steps(data: LabelledScores, stairs: Staircase, marked: dict[str, Array]) -> CountedSteps:
-    """Enough of the positives' scores to draw a curve, and all thresholds that are marked."""
+    """Count at enough scores of positives to draw a curve, and at all marked thresholds."""
     kept = thin(stairs.grid, _room(data.n_labels))
     limits = {name: equivalent(values, data.scores.dtype) for name, values in marked.items()}
     for values in limits.values():
@@ -31,7 +31,7 @@ def count_steps(data: LabelledScores, stairs: Staircase, marked: dict[str, Array
         kept |= Grid.from_entries(label, values[label], data.n_labels)
     stairs = Staircase.of_checked(data, kept)
     return CountedSteps(
-        stairs, {name: _places(stairs.grid, values) for name, values in limits.items()}
+        stairs, {name: _steps_at(stairs.grid, values) for name, values in limits.items()}
     )
 
 
@@ -40,7 +40,7 @@ def _room(n_labels: int) -> int:
 
 
 def thin(grid: Grid, most: int) -> Grid:
-    """At most so many steps in all: short labels keep theirs, long ones an even choice of them."""
+    """Keep at most `most` steps in all: short labels keep all, long ones an even choice."""
     sizes = np.diff(grid.offsets)
     cap = min(_largest_cap(sizes, most), _LONGEST)
     kept = np.minimum(sizes, cap)
@@ -52,16 +52,17 @@ def thin(grid: Grid, most: int) -> Grid:
 
 
 def _largest_cap(sizes: Array, most: int) -> int:
-    """The largest number of steps of a label with which all labels stay within `most`."""
+    """Return the largest number of steps per label with which all labels stay within `most`."""
     rising = np.sort(sizes)
     shorter = np.append(0, np.cumsum(rising))[:-1]
     caps = (most - shorter) // np.arange(len(rising), 0, -1)
-    fits = np.flatnonzero(caps < rising)  # from here on labels are cut
+    fits = np.flatnonzero(caps < rising)  # from here on labels are thinned
     return int(max(caps[fits[0]], 1)) if len(fits) else int(rising[-1])
 
 
-def _places(grid: Grid, thresholds: Array) -> npt.NDArray[np.int64]:
-    place = np.full(grid.n_labels, NOBODY)
+def _steps_at(grid: Grid, thresholds: Array) -> npt.NDArray[np.int64]:
+    """Return the step of each label that has this threshold, or NO_STEP."""
+    place = np.full(grid.n_labels, NO_STEP)
     found = grid.scores == thresholds[grid.columns]
     step = np.flatnonzero(found)
     label = grid.columns[step]

@@ -4,20 +4,20 @@ const page = JSON.parse(document.getElementById("numbers").textContent);
 const charts = JSON.parse(document.getElementById("charts").textContent);
 const at = (id) => document.getElementById(id);
 const POOLED = -1;
-const NOBODY = -1;
+const NO_STEP = -1;
 
-// Numbers as people read them; the exact one stays beside it.
+// Numbers are shown rounded; data-value keeps the exact one.
 const count = (x) => (x === null ? "–"
   : x.toLocaleString("en", Number.isInteger(x) ? {} : { maximumSignificantDigits: 6 }));
 const ratio = (x) => (x === null ? "–" : x.toFixed(4));
-const short = (x) => (x === null ? "nobody" : Number(x.toPrecision(6)).toString());
+const short = (x) => (x === null ? "none" : Number(x.toPrecision(6)).toString());
 const digits = (x) => Number(x.toPrecision(4)).toString();
 function write(id, value, shown) {
   at(id).textContent = shown(value);
   at(id).dataset.value = value;
 }
 
-// The counts of one threshold, and what they make.
+// The counts at one threshold, and the scores computed from them.
 const weighted = (weights, counts) => weights.reduce((sum, w, i) => (w ? sum + w * counts[i] : sum), 0);
 function fraction(parts, counts) {
   const found = weighted(parts[0], counts) / weighted(parts[1], counts);
@@ -42,24 +42,24 @@ function stairsOf(j) {
   return {
     name: page.names[j], support: page.labels.support[j], total: page.total, rules,
     threshold: part(steps.threshold), tp: part(steps.tp), predicted: part(steps.predicted),
-    scores: part(steps.score), nobody: steps.nobody?.[j], low: page.labels.low[j], high: page.labels.high[j],
+    scores: part(steps.score), none: steps.none?.[j], low: page.labels.low[j], high: page.labels.high[j],
     half_max: page.labels.half_max[j],
   };
 }
 function pooledStairs(average) {
   const pooled = page.pooled;
-  const step = (value) => (value === null ? NOBODY : pooled.threshold.findIndex((t) => t <= value));
+  const step = (value) => (value === null ? NO_STEP : pooled.threshold.findIndex((t) => t <= value));
   const rules = Object.entries(pooled.best).map(([key, value]) => (
     { key, name: `best for ${page.averages[key]}`, step: step(value) }
   ));
   rules.push({ key: "usual", name: `${pooled.usual} for all`, step: step(pooled.usual) });
   return {
     ...pooled, name: "All labels, one threshold", what: `${page.averages[average]} ${page.metric.name}`,
-    scores: pooled.scores[average], nobody: pooled.nobody[average], rules, low: null, high: null, half_max: null,
+    scores: pooled.scores[average], none: pooled.none[average], rules, low: null, high: null, half_max: null,
   };
 }
 function countsAt(stairs, k) {
-  if (k === NOBODY) return judge(0, 0, stairs.support, stairs.total, stairs.nobody);
+  if (k === NO_STEP) return judge(0, 0, stairs.support, stairs.total, stairs.none);
   return judge(stairs.tp[k], stairs.predicted[k], stairs.support, stairs.total, stairs.scores?.[k]);
 }
 
@@ -78,7 +78,7 @@ function curveData() {
   });
   const few = stairs.threshold.length <= 100;
   const dots = curve.filter(({ threshold }) => few || threshold === stairs.threshold[stairs.rules[0].step]);
-  const known = stairs.rules.filter((rule) => rule.step !== NOBODY);
+  const known = stairs.rules.filter((rule) => rule.step !== NO_STEP);
   const marks = known.map((rule) => ({ threshold: stairs.threshold[rule.step], name: rule.name }));
   if (stairs.half_max !== null) marks.push({ threshold: stairs.half_max, name: page.half_max });
   const [top, bottom] = [stairs.threshold[0], stairs.threshold.at(-1)];
@@ -90,16 +90,16 @@ function curveData() {
   const band = [{ threshold: stairs.low ?? top, high: stairs.high ?? top }];
   return { curve, dots: dots.length ? dots : curve.slice(0, page.curves.length), marks, band, now: now() };
 }
-// Where nobody is predicted there is no line; it stands unseen at the highest threshold.
-const now = () => (state.step === NOBODY ? [{ threshold: stairs.threshold[0], seen: 0 }]
+// If no rows are predicted there is no line; it is invisible at the highest threshold.
+const now = () => (state.step === NO_STEP ? [{ threshold: stairs.threshold[0], seen: 0 }]
   : [{ threshold: stairs.threshold[state.step], seen: 1 }]);
-// Thresholds of very different sizes are told apart on a logarithmic axis only.
+// Thresholds of very different sizes need a logarithmic axis.
 function scale() {
   const lowest = stairs.threshold.at(-1);
   const chosen = stairs.threshold[stairs.rules[0].step] ?? stairs.threshold[0];
   return lowest > 0 && chosen < 0.05 * stairs.threshold[0] ? "curve-log" : "curve";
 }
-// One drawing after another, each of what is open when it begins: the last one stays.
+// Drawings run one after another; each shows what is open when it begins, so the last one stays.
 let drawn = Promise.resolve();
 function draw() {
   drawn = drawn.then(redraw, redraw);
@@ -107,7 +107,7 @@ function draw() {
 }
 async function redraw() {
   const kind = `${scale()} ${scoreName()}`;
-  if (views.kind !== kind) { // a legend makes room for its words once, so that other words need another
+  if (views.kind !== kind) { // a legend is laid out once, so another name needs another chart
     views.kind = kind;
     const chart = charts[scale()];
     const params = chart.params.map((one) => (one.name === "scoreName" ? { ...one, value: scoreName() } : one));
@@ -119,16 +119,16 @@ async function redraw() {
   for (const [name, rows] of Object.entries(curveData())) views.curve.data(name, rows);
   await views.curve.runAsync();
 }
-// The threshold nearest to a place in the picture.
+// Move to the threshold nearest to a point in the chart.
 function drag(event) {
   const left = at("chart-curve").querySelector("svg").getBoundingClientRect().left;
-  const wanted = views.curve.scale("x").invert(event.clientX - left - views.curve.origin()[0]);
-  const away = stairs.threshold.map((threshold) => Math.abs(threshold - wanted));
+  const pointed = views.curve.scale("x").invert(event.clientX - left - views.curve.origin()[0]);
+  const away = stairs.threshold.map((threshold) => Math.abs(threshold - pointed));
   state.step = away.indexOf(Math.min(...away));
   move();
 }
 
-// For those who listen: what is read out, once something has been chosen. Until then nothing old stays.
+// For screen readers: announce the numbers once a threshold has been chosen. Old text is cleared before.
 function say() {
   const ratios = ["precision", "recall", "score"].map((id) => `${id === "score" ? scoreName() : id} ${at(id).textContent}`);
   at("said").textContent = `${stairs.name}: ${ratios.join(", ")}`;
@@ -136,11 +136,11 @@ function say() {
 function move() {
   at("said").textContent = "";
   const found = countsAt(stairs, state.step);
-  const threshold = state.step === NOBODY ? null : stairs.threshold[state.step];
+  const threshold = state.step === NO_STEP ? null : stairs.threshold[state.step];
   write("at", threshold, short);
   for (const id of ["tp", "fp", "fn", "tn", "predicted"]) write(id, found[id], count);
   for (const id of ["precision", "recall", "score"]) write(id, found[id], ratio);
-  slider.value = state.step === NOBODY ? slider.max : stairs.threshold.length - 1 - state.step;
+  slider.value = state.step === NO_STEP ? slider.max : stairs.threshold.length - 1 - state.step;
   slider.setAttribute("aria-valuetext", short(threshold));
   for (const button of at("rule-buttons").children) {
     button.setAttribute("aria-pressed", String(Number(button.dataset.step) === state.step
@@ -149,7 +149,7 @@ function move() {
   views.curve?.data("now", now()).runAsync();
 }
 
-function tellRules() {
+function showRules() {
   at("rule-table").tBodies[0].replaceChildren(...stairs.rules.map((rule) => {
     const found = countsAt(rule.key in (page.pooled?.best ?? {}) && state.label === POOLED
       ? pooledStairs(rule.key) : stairs, rule.step);
@@ -157,7 +157,7 @@ function tellRules() {
     const head = document.createElement("th");
     head.scope = "row";
     head.textContent = rule.name;
-    const cells = [short(rule.step === NOBODY ? null : stairs.threshold[rule.step]), count(found.predicted),
+    const cells = [short(rule.step === NO_STEP ? null : stairs.threshold[rule.step]), count(found.predicted),
       count(found.tp), ratio(found.precision), ratio(found.recall), ratio(found.score)];
     row.append(head, ...cells.map((text) => {
       const cell = document.createElement("td");
@@ -187,10 +187,11 @@ function open(label, average = state.average) {
   at("score-name").textContent = scoreName();
   at("pool")?.setAttribute("aria-pressed", String(label === POOLED));
   slider.max = stairs.threshold.length;
-  const ends = stairs.low === null ? "" : `The best threshold lies between ${short(stairs.low)} and ${short(stairs.high)}. `;
+  const range = stairs.high === null ? `at least ${short(stairs.low)}` : `between ${short(stairs.low)} and ${short(stairs.high)}`;
+  const ends = stairs.low === null ? "" : `The best threshold is ${range}. `;
   const half = stairs.half_max === null ? "" : `Calibrated probabilities would have the threshold ${short(stairs.half_max)} (${page.half_max}). `;
   at("marks-said").textContent = `${count(stairs.support)} positives. ${ends}${half}`;
-  tellRules();
+  showRules();
   move();
   say();
   return draw();
@@ -198,7 +199,7 @@ function open(label, average = state.average) {
 
 slider.addEventListener("input", () => {
   const place = Number(slider.value);
-  state.step = place === stairs.threshold.length ? NOBODY : stairs.threshold.length - 1 - place;
+  state.step = place === stairs.threshold.length ? NO_STEP : stairs.threshold.length - 1 - place;
   move();
 });
 slider.addEventListener("change", say);
@@ -218,24 +219,24 @@ at("pick")?.addEventListener("input", ({ target }) => {
   if (target.value && place >= 0) location.hash = `label=${place}`;
 });
 
-// The address says what is open, so that links and the way back work.
+// The address states what is open, so that links and the back button work.
 function follow() {
-  const asked = new URLSearchParams(location.hash.slice(1));
-  const label = Number(asked.get("label") ?? Number.NaN);
+  const query = new URLSearchParams(location.hash.slice(1));
+  const label = Number(query.get("label") ?? Number.NaN);
   if (label in page.names) {
     at("explorer").scrollIntoView();
     return open(label);
   }
-  if (asked.has("finding") && at("finding")) {
-    at("finding").value = asked.get("finding");
+  if (query.has("finding") && at("finding")) {
+    at("finding").value = query.get("finding");
     at("finding").dispatchEvent(new Event("change"));
     at("labels").scrollIntoView();
   }
-  if (asked.has("pooled") && page.pooled) return open(POOLED);
+  if (query.has("pooled") && page.pooled) return open(POOLED);
   return stairs && location.hash ? undefined : open(page.first);
 }
 window.addEventListener("hashchange", follow);
-document.addEventListener("click", ({ target }) => { // a link to what is open already changes no address
+document.addEventListener("click", ({ target }) => { // a link to what is already open does not change the address
   if (target.closest("a")?.getAttribute("href") === location.hash) follow();
 });
 
@@ -253,13 +254,13 @@ function labelRow(j) {
   };
 }
 
-// Cells are text; what a spreadsheet would take for a formula is marked as text in the export.
+// Cells are text; in the export, anything that a spreadsheet could take for a formula is marked as text.
 const plain = DataTable.render.text().display;
 const harmless = (text) => (/^\s*[=+\-@＝＋－＠]|^[\t\r\n]/.test(text) ? `'${text}` : text);
 const words = (data, type) => (type === "display" ? plain(data) : type === "export" ? harmless(data) : data);
 const number = (show, none = "") => (data, type) => (type === "display" ? show(data)
   : type === "export" ? data ?? none : data ?? Number.POSITIVE_INFINITY);
-const threshold = number((x) => (x === null ? "nobody" : digits(x)), "inf");
+const threshold = number((x) => (x === null ? "none" : digits(x)), "inf");
 const unknown = number((x) => (x === null ? "–" : digits(x)));
 const link = (data, type, row) => (type === "display"
   ? `<a href="#label=${row.j}">${plain(data)}</a>` : words(data, type));
@@ -270,12 +271,12 @@ function table(id, data, columns, file) {
     const isText = column.render === words || column.render === link;
     return { ...column, title: plain(column.title), type: isText ? "string" : "num", searchable: isText };
   });
-  const made = new DataTable(`#${id}`, {
+  const created = new DataTable(`#${id}`, {
     data, columns: safe, deferRender: true, pageLength: 25, order: [], autoWidth: false,
     layout: { topStart: { buttons: [csv] }, topEnd: "search", bottomStart: ["pageLength", "info"] },
   });
-  for (const head of made.columns().header().toArray()) head.scope = "col";
-  return made;
+  for (const head of created.columns().header().toArray()) head.scope = "col";
+  return created;
 }
 
 const rows = page.names.map((_, j) => labelRow(j));
@@ -295,7 +296,7 @@ if (at("labels-table")) {
   ];
   const labels = table("labels-table", rows, columns, "labels");
   labels.on("click", "tbody tr", ({ currentTarget }) => {
-    const row = labels.row(currentTarget).data(); // there is none where nothing was found
+    const row = labels.row(currentTarget).data(); // undefined if the search found no rows
     if (row) location.hash = `label=${row.j}`;
   });
   at("finding").addEventListener("change", ({ target }) => {
@@ -317,13 +318,13 @@ paint();
 
 async function embed(id, spec, datasets) {
   if (datasets?.labels?.length === 0) {
-    at(`chart-${id}`).textContent = "No label has a place in this picture.";
+    at(`chart-${id}`).textContent = "There are no labels to show in this chart.";
     return;
   }
   const whole = { ...spec, datasets: { ...spec.datasets, ...datasets } };
   const { view } = await window.vegaEmbed(at(`chart-${id}`), whole, { renderer: "svg", actions: false });
   views[id] = view;
-  at(`chart-${id}`).querySelector("summary")?.setAttribute("aria-label", "Save this picture");
+  at(`chart-${id}`).querySelector("summary")?.setAttribute("aria-label", "Save this chart");
   view.addEventListener("click", (_, item) => {
     if (item?.datum?.j !== undefined) location.hash = `label=${item.datum.j}`;
   });
@@ -335,7 +336,7 @@ const data = {
   "half-max": () => ({ labels: shown.filter((row) => row.half_max !== null && row.threshold !== null) }),
   honest: () => ({ labels: shown.filter((row) => row.expected !== null) }),
 };
-// Pictures further down are drawn when they come near, or to be printed.
+// Charts further down are drawn when they come near, or for printing.
 const later = Object.keys(charts).filter((name) => !name.startsWith("curve"));
 const drawLater = (id) => later.includes(id) && embed(later.splice(later.indexOf(id), 1)[0], charts[id], data[id]?.());
 const near = new IntersectionObserver((seen) => seen.forEach(({ target, isIntersecting }) => {
