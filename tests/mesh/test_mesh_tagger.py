@@ -25,7 +25,8 @@ from strategies import averages, probabilities
 from threadpoolctl import threadpool_limits
 
 import halfmax as hm
-from halfmax.mesh.model import fit, outputs, tagger
+from halfmax._core.limits import changed
+from halfmax.mesh.model import fit, tagger
 from halfmax.mesh.model.fit import choose_penalties, fit_tagger, left_out_outputs, tune_left_out
 from halfmax.mesh.model.labels import frequent_terms, truth_of
 from halfmax.mesh.model.outputs import LeaveOneOutCorrection, Outputs
@@ -35,7 +36,6 @@ from halfmax.mesh.model.tagger import Tag, Tagger
 from halfmax.mesh.model.words import learn_words
 from halfmax.mesh.records.corpus import Corpus, Headings
 from halfmax.mesh.records.record import Record
-from halfmax.mesh.rules import half_max
 from halfmax.mesh.rules.evaluate import codes_of, evaluate, rules_of
 from halfmax.mesh.rules.half_max import find_half_max
 from halfmax.mesh.rules.judge import judge
@@ -121,8 +121,7 @@ def outputs_by_hand(made):
 
 
 def mapped(made, entries):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outputs, "_BLOCK_ENTRIES", entries)
+    with changed(output_block_entries=entries):
         return list(made.map(lambda block, rows: (block, rows)))
 
 
@@ -183,9 +182,7 @@ def test_what_goes_wrong_in_a_block_is_told():
 
 
 def find(p, entries=1 << 22, enough=4096):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outputs, "_BLOCK_ENTRIES", entries)
-        patch.setattr(half_max, "_ENOUGH", enough)
+    with changed(output_block_entries=entries, half_max_without_guess=enough):
         return find_half_max(outputs_of(p))
 
 
@@ -241,14 +238,14 @@ def test_a_first_guess_that_misleads_is_forgotten(first):
 
 
 @pytest.mark.parametrize("enough", [16, 4096])
-def test_plug_in_rules_of_a_model(enough, monkeypatch):
+def test_plug_in_rules_of_a_model(enough):
     """Unlike above, blocks of other labels are rounded in other ways."""
-    monkeypatch.setattr(half_max, "_ENOUGH", enough)
     rng = np.random.default_rng(4)
     factors, weights = (rng.normal(size=of).astype(np.float32) for of in ((90, 5), (5, 37)))
     weights *= rng.gamma(0.5, 0.2, 37).astype(np.float32)
     made = Outputs(factors, weights, (rng.random(37) ** 3).astype(np.float32))
-    p, found = made.whole(), find_half_max(made)
+    with changed(half_max_without_guess=enough):
+        p, found = made.whole(), find_half_max(made)
     for j in range(37):
         assert found.of_labels[j] == pytest.approx(naive_mesh.highest_f1(p[:, j].tolist()), 1e-6)
     assert found.of_all == pytest.approx(naive_mesh.highest_f1(p.ravel().tolist()), 1e-6)
@@ -300,9 +297,7 @@ def test_outputs_beyond_0_and_1_count_as_0_and_1():
 def test_progress_of_rules_ends_where_it_said():
     told = []
     p = np.random.default_rng(2).random((40, 3))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outputs, "_BLOCK_ENTRIES", 30)
-        patch.setattr(half_max, "_ENOUGH", 20)
+    with changed(output_block_entries=30, half_max_without_guess=20):
         find_half_max(outputs_of(p), progress=lambda *of: told.append(of))
     assert told[-1][0] == told[-1][1]
     assert all(done <= total for done, total in told)
@@ -369,8 +364,7 @@ def rules(draw, p):
 def test_judged_counts_and_f1(p, entries, data):
     y = data.draw(truths(p.shape))
     chosen = data.draw(rules(p))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outputs, "_BLOCK_ENTRIES", entries)
+    with changed(output_block_entries=entries):
         judged = judge(outputs_of(p), sparse.csr_array(y), chosen)
     assert [one.rule for one in judged] == chosen
     for one in judged:
@@ -962,13 +956,12 @@ def test_plug_in_tags_depend_on_the_batch(fitted):
 @pytest.mark.parametrize(
     ("average", "rule"), [(a, "auto") for a in AVERAGES] + [("samples", "plug-in")]
 )
-def test_other_tags_do_not_depend_on_the_batch(corpus, fitted, average, rule, monkeypatch):
+def test_other_tags_do_not_depend_on_the_batch(corpus, fitted, average, rule):
     texts = [*corpus.texts()][:12]
     together = fitted.tag(texts, average, rule)
-    monkeypatch.setattr(outputs, "_BLOCK_ENTRIES", 1)
-    monkeypatch.setattr(tagger, "_TEXTS_AT_ONCE", 5)
-    assert terms_of(fitted.tag(texts, average, rule)) == terms_of(together)
-    alone = [fitted.tag([text], average, rule)[0] for text in texts]
+    with changed(output_block_entries=1, texts_at_once=5):
+        assert terms_of(fitted.tag(texts, average, rule)) == terms_of(together)
+        alone = [fitted.tag([text], average, rule)[0] for text in texts]
     assert terms_of(alone) == terms_of(together)
     assert any(together)
     for one, other in zip(alone, together, strict=True):
@@ -1154,7 +1147,7 @@ def array_in(content):
     return np.lib.format.read_array(io.BytesIO(content))
 
 
-def changed(name, change):
+def with_changed_array(name, change):
     """The same file with one array changed."""
 
     def apply(raw):
@@ -1216,19 +1209,19 @@ HOSTILE = [
     ("an object array", replaced("idf", BOMB), "[Oo]bject"),
     ("terms as objects", replaced("terms", BOMB), "[Oo]bject"),
     ("format as objects", replaced("format", BOMB), "[Oo]bject"),
-    ("float64", changed("weights", np.float64), "weights must be float32 of shape .* not float64"),
-    ("other order", changed("idf", lambda a: a.astype(">f4")), "idf must be float32 .* not >f4"),
-    ("words", changed("penalties", lambda a: a.astype("U9")), "penalties must be float64"),
-    ("fields", changed("idf", lambda a: a.view([("a", "f4")])), "idf must be float32"),
-    ("transposed", changed("weights", np.transpose), r"weights must be float32 of shape \(5, 6\)"),
-    ("too short", changed("counts", lambda a: a[1:]), r"counts must be int64 of shape \(6,\)"),
-    ("a number", changed("offset", lambda a: a[0]), "must be float32 of shape"),
-    ("a matrix", changed("documents", lambda a: a[:, None]), r"shape \(\d+,\), not uint64 .*, 1\)"),
-    ("another rank", changed("offset", lambda a: a[1:]), "loadings must be float32 of shape"),
-    ("NaN", changed("loadings", with_value(np.nan)), "loadings must be numbers; some are not"),
-    ("infinite", changed("weights", with_value(np.inf)), "weights must be numbers; some are not"),
-    ("NaN cut", changed("thresholds_macro", with_value(np.nan)), "thresholds_macro must be"),
-    ("NaN penalty", changed("penalties", with_value(np.nan)), "penalties must be numbers"),
+    ("float64", with_changed_array("weights", np.float64), "weights must be float32 of shape .* not float64"),
+    ("other order", with_changed_array("idf", lambda a: a.astype(">f4")), "idf must be float32 .* not >f4"),
+    ("words", with_changed_array("penalties", lambda a: a.astype("U9")), "penalties must be float64"),
+    ("fields", with_changed_array("idf", lambda a: a.view([("a", "f4")])), "idf must be float32"),
+    ("transposed", with_changed_array("weights", np.transpose), r"weights must be float32 of shape \(5, 6\)"),
+    ("too short", with_changed_array("counts", lambda a: a[1:]), r"counts must be int64 of shape \(6,\)"),
+    ("a number", with_changed_array("offset", lambda a: a[0]), "must be float32 of shape"),
+    ("a matrix", with_changed_array("documents", lambda a: a[:, None]), r"shape \(\d+,\), not uint64 .*, 1\)"),
+    ("another rank", with_changed_array("offset", lambda a: a[1:]), "loadings must be float32 of shape"),
+    ("NaN", with_changed_array("loadings", with_value(np.nan)), "loadings must be numbers; some are not"),
+    ("infinite", with_changed_array("weights", with_value(np.inf)), "weights must be numbers; some are not"),
+    ("NaN cut", with_changed_array("thresholds_macro", with_value(np.nan)), "thresholds_macro must be"),
+    ("NaN penalty", with_changed_array("penalties", with_value(np.nan)), "penalties must be numbers"),
     ("huge", replaced("idf", npy(FLOATS, shape=(1 << 42,))), ""),
     ("beyond int64", replaced("idf", npy(FLOATS, shape=(1 << 62, 4))), ""),
     ("beyond all", replaced("idf", npy(FLOATS, shape=(1 << 70,))), ""),

@@ -15,7 +15,7 @@ import pytest
 from pyarrow import csv, dataset, feather
 
 import halfmax as hm
-from halfmax.tables import scan
+from halfmax._core.limits import changed
 
 NAN, INF = float("nan"), float("inf")
 COLUMNS = {
@@ -435,10 +435,12 @@ def test_a_wrong_value_is_found_in_its_row_group(tmp_path, name, values, message
             hm.tune_table(tmp_path, weight="weight", average=average)
 
 
-def test_a_wrong_value_is_found_in_a_frame_of_many_slices(monkeypatch):
-    monkeypatch.setattr("halfmax.tables.sources.ROWS_AT_ONCE", 3)
+def test_a_wrong_value_is_found_in_a_frame_of_many_slices():
     for source in (table(truth=[0, 1, 0, 7]), frame(truth=[0, 1, 0, 7])):
-        with pytest.raises(ValueError, match="row 3 of the table has 7"):
+        with (
+            changed(table_rows_at_once=3),
+            pytest.raises(ValueError, match="row 3 of the table has 7"),
+        ):
             hm.tune_table(source)
 
 
@@ -706,18 +708,17 @@ def test_a_delta_table_is_not_its_files(tmp_path):
 
 
 @pytest.mark.parametrize("label", ["a", "new"])
-def test_a_file_that_changes_meanwhile_is_told(monkeypatch, tmp_path, label):
-    monkeypatch.setattr(scan, "_KEPT_BYTES", 0)
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, label):
     write(tmp_path, TABLE)
-    changed = table(**{name: [*values, values[0]] for name, values in COLUMNS.items()})
-    changed = changed.set_column(1, "label", pa.array(["a", "b", "a", "b", label]))
+    longer = table(**{name: [*values, values[0]] for name, values in COLUMNS.items()})
+    longer = longer.set_column(1, "label", pa.array(["a", "b", "a", "b", label]))
 
     def change(*_):
-        write(tmp_path, changed)
+        write(tmp_path, longer)
 
-    check(
-        tune(tmp_path, progress=change), ValueError, r"row group 0 of .* has changed while it was"
-    )
+    message = r"row group 0 of .* has changed while it was"
+    with changed(scan_kept_bytes=0):
+        check(tune(tmp_path, progress=change), ValueError, message)
 
 
 def test_a_stream_that_ends_between_two_batches_is_cut_short(tmp_path):

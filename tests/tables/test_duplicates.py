@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import ids
-from table_cases import LIMITS, set_limits
+from table_cases import CORES, LIMITS, small_limits
 
 import halfmax as hm
+from halfmax._core.limits import changed
 from halfmax.tables import duplicates
 
 pytestmark = [
@@ -56,12 +57,11 @@ def constant(ids, columns, out):  # noqa: ARG001
     out.fill(7)
 
 
-@given(pairs(), LIMITS, st.booleans())
-def test_pairs_that_come_twice_are_refused_and_no_others(table, limits, all_hashes_collide):
+@given(pairs(), LIMITS, CORES, st.booleans())
+def test_pairs_that_come_twice_are_refused_and_no_others(table, limits, cores, all_hashes_collide):
     columns = [table[name].to_pylist() for name in ("instance", "label")]
     most = max(Counter(zip(*columns, strict=True)).values())
-    with pytest.MonkeyPatch.context() as patch:
-        set_limits(patch, limits)
+    with small_limits(limits, cores), pytest.MonkeyPatch.context() as patch:
         if all_hashes_collide:
             patch.setattr(duplicates, "_hash_pairs", constant)
         if most == 1:
@@ -73,11 +73,14 @@ def test_pairs_that_come_twice_are_refused_and_no_others(table, limits, all_hash
                 call(table)
 
 
-@given(st.lists(st.integers(LEAST, LEAST + 2) | st.integers(-1, 1), min_size=1, max_size=5), LIMITS)
-def test_rows_of_one_classifier_have_ids_too(ids, limits):
+@given(
+    st.lists(st.integers(LEAST, LEAST + 2) | st.integers(-1, 1), min_size=1, max_size=5),
+    LIMITS,
+    CORES,
+)
+def test_rows_of_one_classifier_have_ids_too(ids, limits, cores):
     table = long(ids, ["a"] * len(ids))
-    with pytest.MonkeyPatch.context() as patch:
-        set_limits(patch, limits)
+    with small_limits(limits, cores):
         if len(set(ids)) == len(ids):
             assert hm.tune_table(table, label=None).labels is None
             return
@@ -145,13 +148,15 @@ def test_the_same_id_in_two_types_is_the_same(tmp_path):
         hm.tune_table(write(path, coded, long(["8", "6"], ["x", "x"])))
 
 
-def test_a_frame_is_searched_across_its_slices(monkeypatch):
+def test_a_frame_is_searched_across_its_slices():
     table = long([3, 1, 2, 3, 4], ["a"] * 5)
     for source in (table, table.to_pandas(), pa.Table.from_batches(table.to_batches(2))):
         with pytest.raises(ValueError, match="row 0 of the table and in row 3 of the table"):
             hm.tune_table(source)
-    monkeypatch.setattr("halfmax.tables.sources.ROWS_AT_ONCE", 2)
-    with pytest.raises(ValueError, match="row 0 of the table and in row 3 of the table"):
+    with (
+        changed(table_rows_at_once=2),
+        pytest.raises(ValueError, match="row 0 of the table and in row 3 of the table"),
+    ):
         hm.tune_table(table)
 
 
@@ -208,8 +213,6 @@ def test_a_table_in_order_is_not_read_again(monkeypatch):
 @pytest.mark.parametrize("twice", [False, True])
 def test_hashes_go_to_disk_and_leave_nothing_there(monkeypatch, tmp_path, twice):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(duplicates, "_HELD", 100)
-    monkeypatch.setattr("halfmax.tables.sources.ROWS_AT_ONCE", 64)
     put_down = []
     whole = duplicates._Heap._put_down
     monkeypatch.setattr(
@@ -220,11 +223,12 @@ def test_hashes_go_to_disk_and_leave_nothing_there(monkeypatch, tmp_path, twice)
     ids = np.random.default_rng(0).permutation(1000)
     ids[900] = ids[10] if twice else ids[900]
     table = long([f"doc {i}" for i in ids], ["a"] * 1000)
-    if twice:
-        with pytest.raises(ValueError, match="row 10 of the table and in row 900 of the table"):
-            hm.tune_table(table)
-    else:
-        assert hm.tune_table(table).support.tolist() == [500]
+    with changed(hashes_in_memory=100, table_rows_at_once=64):
+        if twice:
+            with pytest.raises(ValueError, match="row 10 of the table and in row 900 of the table"):
+                hm.tune_table(table)
+        else:
+            assert hm.tune_table(table).support.tolist() == [500]
     assert put_down
     assert set(put_down) == {256}
     assert list(tmp_path.iterdir()) == []

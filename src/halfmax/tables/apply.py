@@ -86,8 +86,8 @@ def apply_table(
         return engine.map(_work(thresholds, engine.schema, found, new, unknown))
     table = open_table(source, columns, whole=True)
     refuse_output(source, table, out)
-    given = table.columns, new.on_all_rows(), unknown, table.untyped
-    work = _work(thresholds, table.schema, *given)
+    every_row = new.on_all_rows()
+    work = _work(thresholds, table.schema, table.columns, every_row, unknown, untyped=table.untyped)
 
     def predict(place: int) -> Iterator[pa.RecordBatch]:
         part = table.parts[place]
@@ -109,8 +109,15 @@ def _work(
     if columns.label is not None:
         names: Any = thresholds.labels or range(len(thresholds.thresholds))
         labels = _as_column(list(names), schema.field(columns.label).type, columns.label, untyped)
-    limits = thresholds.thresholds
-    return Predict(columns, schema, labels, limits, *new, strangers_never=unknown == "never")
+    return Predict(
+        columns,
+        schema,
+        labels,
+        thresholds.thresholds,
+        new.name,
+        new.only_predicted,
+        unknown_never=unknown == "never",
+    )
 
 
 def _as_column(names: list[Any], kind: pa.DataType, column: str, untyped: bool) -> pa.Array:

@@ -38,6 +38,18 @@ class DecideGoal:
     min_k: int
     max_k: int | None
 
+    def decide(self, probabilities: Matrix, progress: ProgressLike) -> Decision:
+        """Decide which of the probabilities are predicted."""
+        return decide_matrix(
+            probabilities,
+            self.metric,
+            self.average,
+            self.zero_division,
+            self.min_k,
+            self.max_k,
+            progress=progress,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class TableDecision:
@@ -142,10 +154,14 @@ def decide_table(
 
     done = deliver(table, schema, predict, new, out, overwrite, None)
     chosen = int(predicted.sum())
-    counts = chosen if only_predicted else len(predicted), chosen, decision, len(predicted)
-    if out is None:
-        return TableDecision(done, None, *counts)
-    return TableDecision(None, os.fspath(out), *counts)
+    return TableDecision(
+        predictions=done if out is None else None,
+        path=None if out is None else os.fspath(out),
+        rows=chosen if only_predicted else len(predicted),
+        predicted=chosen,
+        decision=decision,
+        rows_read=len(predicted),
+    )
 
 
 def _columns(
@@ -177,13 +193,12 @@ def _decide(
         check_probabilities(rows.scores, name, rows.place)
 
     pairs = read_pairs(table, progress, check)
-    how = rule.metric, rule.average, rule.zero_division, rule.min_k, rule.max_k
     if table.columns.label is None:
-        decision = decide_matrix(Matrix(pairs.scores, None, None), *how, progress=progress)
+        decision = rule.decide(Matrix(pairs.scores, None, None), progress)
         return decision, decision.predictions == 1, pairs.sizes
     stored = pairs.stored(table)
     stored.data = pairs.scores[stored.data]
-    decision = decide_matrix(Matrix(stored, pairs.labels, None), *how, progress=progress)
+    decision = rule.decide(Matrix(stored, pairs.labels, None), progress)
     predicted = _in_table(decision.predictions, pairs, rule)
     if rule.average == "samples":
         decision = replace(decision, labels=tuple(pairs.instances))

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from halfmax._core.files import refuse_input, refuse_inside
+from halfmax._core.limits import limits
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks
-from halfmax.tables.files import ROWS_AT_ONCE, in_large_batches, takes_in
+from halfmax.tables.files import in_large_batches, takes_in
 from halfmax.tables.sources import LocalTable, as_paths
 from halfmax.tables.writing import table_file
 
@@ -89,7 +90,7 @@ def deliver(
 def _in_order(table: LocalTable, predict: Predicting, told: Progress) -> Iterator[pa.RecordBatch]:
     """All batches; on all cores if the parts, of which some wait in memory, are known as small."""
     places = range(len(table.parts))
-    if any(part.rows is None or part.rows > ROWS_AT_ONCE for part in table.parts):
+    if any(part.rows is None or part.rows > limits.table_rows_at_once for part in table.parts):
         for place in places:
             for batch in predict(place):
                 told.advance(batch.num_rows)

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from halfmax._core.jit import kernel
+from halfmax._core.limits import limits
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array
@@ -23,7 +24,6 @@ from halfmax.tables.codes import LabelCodes
 from halfmax.tables.rows import Rows, plain
 from halfmax.tables.sources import LocalTable
 
-_HELD = 1 << 23  # hashes in memory
 _PILE_BITS = 8  # of a hash say which of the files on disk it goes to
 _SUSPECTS = 1000
 _LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
@@ -180,7 +180,7 @@ class _Heap:
         with self._lock:
             self._held.append(hashes)
             self._size += len(hashes)
-            if self._size >= _HELD:
+            if self._size >= limits.hashes_in_memory:
                 self._put_down()
 
     def twice(self) -> Array:
@@ -203,8 +203,8 @@ class _Heap:
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="halfmax-")
         every = self._taken()
-        limits = np.arange(1, 1 << _PILE_BITS, dtype=np.uint64) << np.uint64(64 - _PILE_BITS)
-        for pile, part in enumerate(np.split(every, np.searchsorted(every, limits))):
+        ends = np.arange(1, 1 << _PILE_BITS, dtype=np.uint64) << np.uint64(64 - _PILE_BITS)
+        for pile, part in enumerate(np.split(every, np.searchsorted(every, ends))):
             with (Path(self._folder.name) / f"{pile:03}").open("ab") as file:
                 file.write(part.data)
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from halfmax._core.limits import limits
 from halfmax._core.text import spell_out
 from halfmax.tables.columns import Columns
 
-ROWS_AT_ONCE = 1 << 20  # of a batch: it costs as much to look up 50,000 labels for fewer rows
 _BUFFER_BYTES = 1 << 20  # of a column that is read: the rest of a row group waits in its file
 PARQUET, ARROW, CSV = "Parquet", "Arrow IPC", "CSV"
 _SUFFIXES = {
@@ -203,7 +203,10 @@ def _open_parquet(path: str, columns: Columns) -> File:
                     page_checksum_verification=True,
                 ) as file:
                     yield from file.iter_batches(
-                        ROWS_AT_ONCE, row_groups=[group], columns=wanted, use_threads=False
+                        limits.table_rows_at_once,
+                        row_groups=[group],
+                        columns=wanted,
+                        use_threads=False,
                     )
 
             return told_while(path, PARQUET, f"row group {group}", batches)
@@ -306,7 +309,7 @@ def in_large_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
-        if sum(one.num_rows for one in waiting) >= ROWS_AT_ONCE:
+        if sum(one.num_rows for one in waiting) >= limits.table_rows_at_once:
             yield from _joined(waiting)
             waiting = []
     if waiting:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from halfmax._core.limits import limits
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array
@@ -22,8 +23,6 @@ from halfmax.tables.engines.work import add_counts, of_scores
 from halfmax.tables.rows import Rows
 from halfmax.tables.sources import LocalTable
 from halfmax.tables.tally import NO_ROWS, Entries, Tally, join_entries
-
-_KEPT_BYTES = 1 << 28  # of codes and scores between the passes
 
 
 class Watch(Protocol):
@@ -136,7 +135,7 @@ class _Kept:
 
     def __init__(self) -> None:
         self._parts: dict[int, list[Entries] | None] = {}  # None: it did not fit
-        self._room, self._lock = _KEPT_BYTES, Lock()
+        self._room, self._lock = limits.scan_kept_bytes, Lock()
 
     def add(self, place: int, entries: Entries) -> None:
         with self._lock:

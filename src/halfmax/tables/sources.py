@@ -7,8 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from halfmax._core.limits import limits
 from halfmax.tables.columns import Columns, kind_of_id, plain_schema
-from halfmax.tables.files import CSV, ROWS_AT_ONCE, Part, format_of, open_files, told_while
+from halfmax.tables.files import CSV, Part, format_of, open_files, told_while
 from halfmax.tables.rows import Rows, read_rows
 
 KNOWN = (
@@ -141,14 +142,14 @@ _Opened = tuple[pa.Schema, list[Part], Any, list[str]]
 
 def _slices(table: pa.Table) -> list[Part]:
     def part(first: int) -> Part:
-        rows = table.slice(first, ROWS_AT_ONCE)
+        rows = table.slice(first, limits.table_rows_at_once)
 
         def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
             return iter((rows if wanted is None else rows.select(wanted)).to_batches())
 
         return Part("the table", rows.num_rows, read, first)
 
-    return [part(first) for first in range(0, table.num_rows, ROWS_AT_ONCE)]
+    return [part(first) for first in range(0, table.num_rows, limits.table_rows_at_once)]
 
 
 def _of_dataset(whole: Any) -> Part:
@@ -158,7 +159,9 @@ def _of_dataset(whole: Any) -> Part:
         ahead = {"batch_readahead": 2, "fragment_readahead": 1}
 
         def batches() -> Iterator[pa.RecordBatch]:
-            return iter(whole.to_batches(columns=wanted, batch_size=ROWS_AT_ONCE, **ahead))
+            return iter(
+                whole.to_batches(columns=wanted, batch_size=limits.table_rows_at_once, **ahead)
+            )
 
         return told_while("the dataset", "a table", "", batches)
 
@@ -174,7 +177,7 @@ def _of_duckdb(relation: Any) -> _Opened:
     def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
         some = relation if wanted is None else relation.select(*map(_quoted, wanted))
         to_reader = getattr(some, "to_arrow_reader", None) or some.fetch_arrow_reader  # once so
-        return iter(to_reader(ROWS_AT_ONCE))
+        return iter(to_reader(limits.table_rows_at_once))
 
     schema = relation.limit(0).to_arrow_table().schema
     return schema, [Part("the relation", None, read)], None, schema.names

@@ -10,7 +10,7 @@ from halfmax.cli.commands.mesh import MinCount, Rank
 from halfmax.cli.commands.staging import staged
 from halfmax.cli.options import Debug, Quiet, refuse_given, was_given
 from halfmax.cli.run import Command, Group, running
-from halfmax.paper import PARTS, RUNS
+from halfmax.paper.parts import PARTS, RUNS
 
 if TYPE_CHECKING:
     from halfmax.paper.curse.simulation import Curse

@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from halfmax._core.limits import limits
 from halfmax.tables.columns import TEXT, kind_of_id, plain_schema, plain_type
 from halfmax.tables.engines.engine import Engine, Work, fault_of_python
-from halfmax.tables.files import ROWS_AT_ONCE
 
 _FEW = 5
 _FAN_IN = 8
@@ -137,7 +137,8 @@ def _explained() -> Iterator[None]:
 
 def _run(frame: Any, work: Work, schema: pa.Schema, partition_info: Any = None) -> pa.Table:
     part = f"partition {partition_info['number']}"
-    batches = _to_arrow(frame, schema, part).to_batches(max_chunksize=ROWS_AT_ONCE)
+    table = _to_arrow(frame, schema, part)
+    batches = table.to_batches(max_chunksize=limits.table_rows_at_once)
     return pa.Table.from_batches(work(iter(batches), part), work.schema)
 
 

@@ -67,8 +67,8 @@ class SparkTable:
         from pyspark.sql import functions
 
         values = functions.count_distinct(functions.col(_quoted(column)))
-        counts = functions.count("*").alias("rows"), values.alias("values")
-        found = self._fetched(self.frame.agg(*counts))
+        rows = functions.count("*").alias("rows")
+        found = self._fetched(self.frame.agg(rows, values.alias("values")))
         return found["rows"][0].as_py(), found["values"][0].as_py()
 
     def count_pairs(self, first: str, second: str) -> pa.Table:

@@ -135,7 +135,7 @@ class Predict:
     thresholds: Floats
     prediction: str
     only_predicted: bool
-    strangers_never: bool  # labels without a threshold are never predicted; else they are refused
+    unknown_never: bool  # labels without a threshold are never predicted; else they are refused
 
     @property
     def columns(self) -> list[str]:
@@ -158,9 +158,9 @@ class Predict:
             return self.thresholds[rows.codes]
         assert rows.names is not None
         place = pc.index_in(rows.names, self.labels)
-        strange = np.flatnonzero(np.asarray(place.is_null())[rows.codes])
-        if len(strange) and not self.strangers_never:
-            row = int(strange[0])
+        unknown = np.flatnonzero(np.asarray(place.is_null())[rows.codes])
+        if len(unknown) and not self.unknown_never:
+            row = int(unknown[0])
             label = rows.names[int(rows.codes[row])].as_py()
             raise ValueError(
                 f"the thresholds have no label {label!r}; {rows.place.row(row)} has. They have "
