@@ -1147,7 +1147,7 @@ def array_in(content):
     return np.lib.format.read_array(io.BytesIO(content))
 
 
-def with_changed_array(name, change):
+def altered(name, change):
     """The same file with one array changed."""
 
     def apply(raw):
@@ -1209,19 +1209,19 @@ HOSTILE = [
     ("an object array", replaced("idf", BOMB), "[Oo]bject"),
     ("terms as objects", replaced("terms", BOMB), "[Oo]bject"),
     ("format as objects", replaced("format", BOMB), "[Oo]bject"),
-    ("float64", with_changed_array("weights", np.float64), "weights must be float32 of shape .* not float64"),
-    ("other order", with_changed_array("idf", lambda a: a.astype(">f4")), "idf must be float32 .* not >f4"),
-    ("words", with_changed_array("penalties", lambda a: a.astype("U9")), "penalties must be float64"),
-    ("fields", with_changed_array("idf", lambda a: a.view([("a", "f4")])), "idf must be float32"),
-    ("transposed", with_changed_array("weights", np.transpose), r"weights must be float32 of shape \(5, 6\)"),
-    ("too short", with_changed_array("counts", lambda a: a[1:]), r"counts must be int64 of shape \(6,\)"),
-    ("a number", with_changed_array("offset", lambda a: a[0]), "must be float32 of shape"),
-    ("a matrix", with_changed_array("documents", lambda a: a[:, None]), r"shape \(\d+,\), not uint64 .*, 1\)"),
-    ("another rank", with_changed_array("offset", lambda a: a[1:]), "loadings must be float32 of shape"),
-    ("NaN", with_changed_array("loadings", with_value(np.nan)), "loadings must be numbers; some are not"),
-    ("infinite", with_changed_array("weights", with_value(np.inf)), "weights must be numbers; some are not"),
-    ("NaN cut", with_changed_array("thresholds_macro", with_value(np.nan)), "thresholds_macro must be"),
-    ("NaN penalty", with_changed_array("penalties", with_value(np.nan)), "penalties must be numbers"),
+    ("float64", altered("weights", np.float64), "weights must be float32 of shape .* not float64"),
+    ("other order", altered("idf", lambda a: a.astype(">f4")), "idf must be float32 .* not >f4"),
+    ("words", altered("penalties", lambda a: a.astype("U9")), "penalties must be float64"),
+    ("fields", altered("idf", lambda a: a.view([("a", "f4")])), "idf must be float32"),
+    ("transposed", altered("weights", np.transpose), r"weights must be float32 of shape \(5, 6\)"),
+    ("too short", altered("counts", lambda a: a[1:]), r"counts must be int64 of shape \(6,\)"),
+    ("a number", altered("offset", lambda a: a[0]), "must be float32 of shape"),
+    ("a matrix", altered("documents", lambda a: a[:, None]), r"shape \(\d+,\), not uint64 .*, 1\)"),
+    ("another rank", altered("offset", lambda a: a[1:]), "loadings must be float32 of shape"),
+    ("NaN", altered("loadings", with_value(np.nan)), "loadings must be numbers; some are not"),
+    ("infinite", altered("weights", with_value(np.inf)), "weights must be numbers; some are not"),
+    ("NaN cut", altered("thresholds_macro", with_value(np.nan)), "thresholds_macro must be"),
+    ("NaN penalty", altered("penalties", with_value(np.nan)), "penalties must be numbers"),
     ("huge", replaced("idf", npy(FLOATS, shape=(1 << 42,))), ""),
     ("beyond int64", replaced("idf", npy(FLOATS, shape=(1 << 62, 4))), ""),
     ("beyond all", replaced("idf", npy(FLOATS, shape=(1 << 70,))), ""),
