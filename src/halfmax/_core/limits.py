@@ -45,6 +45,10 @@ class Limits:
     # Scores of a block: 8 MiB of float32 per thread stay in the cache. BLAS may round blocks of
     # another size differently in the last bits.
     output_block_entries: int = 1 << 21
+    # Scores that thresholds of the tagger are tuned on, which decide on how many documents: 1 GiB
+    # of float32. Tuning the average over documents takes nine times the memory of its scores.
+    tuned_scores: int = 1 << 28
+    tuned_scores_of_samples: int = 1 << 27
     # Documents. With more, the plug-in rules are first found for a sixteenth of them, as a guess.
     half_max_without_guess: int = 4096
 
