@@ -4,8 +4,8 @@ import numpy as np
 
 import halfmax as hm
 from benchmarks.measure import seconds
-from halfmax.paper import RUNS
 from halfmax.paper.curse.simulation import BASE_RATES, N
+from halfmax.paper.parts import RUNS
 
 PLAIN_RUNS = 3
 

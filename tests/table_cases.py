@@ -1,6 +1,7 @@
 """One long table in every form that can be tuned, and limits so low that all paths are taken."""
 
 import gzip
+from contextlib import contextmanager
 from math import inf
 
 import duckdb
@@ -10,27 +11,29 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import strategies as st
 from pyarrow import csv, dataset, feather
 from strategies import Long
 
 from halfmax._core import threads
-from halfmax.tables import duplicates, files, scan, sources
+from halfmax._core.limits import changed
 
 LIMITS = st.fixed_dictionaries(
     {
-        (files, "ROWS_AT_ONCE"): st.sampled_from([1, 3, 1 << 20]),
-        (scan, "_KEPT_BYTES"): st.sampled_from([0, 30, 1 << 28]),
-        (duplicates, "_HELD"): st.sampled_from([1, 5, 1 << 25]),
-        (threads, "available_cores"): st.sampled_from([1, 3]).map(lambda n: lambda: n),
+        "table_rows_at_once": st.sampled_from([1, 3, 1 << 20]),
+        "scan_kept_bytes": st.sampled_from([0, 30, 1 << 28]),
+        "hashes_in_memory": st.sampled_from([1, 5, 1 << 25]),
     }
 )
+CORES = st.sampled_from([1, 3])
 
 
-def set_limits(patch, limits):
-    for (module, name), value in limits.items():
-        patch.setattr(module, name, value)
-    patch.setattr(sources, "ROWS_AT_ONCE", files.ROWS_AT_ONCE)
+@contextmanager
+def small_limits(limits, cores):
+    with changed(**limits), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "available_cores", lambda: cores)
+        yield
 
 
 def make_long(names=("ant", "bée", "cow", "dog", "no positives"), size=40):

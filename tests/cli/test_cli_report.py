@@ -215,8 +215,8 @@ class TestBesideThresholds:
         monkeypatch.setattr(hm, "tune_table", lambda *_, **__: pytest.fail("too late"))
         shown = run(*TUNE, "--out", "new.json", "--report", "page.html")
         assert shown.exit_code == 2
-        assert "which rows belong to one instance must be known here" in shown.stderr
-        assert "name its column with --instance; the table has" in shown.stderr
+        assert "this needs the column of instances" in shown.stderr
+        assert "name it with --instance; the table has" in shown.stderr
         assert files() == set()
 
 

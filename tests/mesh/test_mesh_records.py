@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from surroundings import SHARED_DATA
 
-from halfmax.mesh.records import corpus as corpus_module
+from halfmax._core.limits import changed
 from halfmax.mesh.records import json_lines, pubmed
 from halfmax.mesh.records.corpus import Corpus, gather
 from halfmax.mesh.records.reading import find_files, read_records
@@ -307,8 +307,7 @@ def naive_current(coming):
 @given(coming=comings, rows_at_once=st.integers(1, 5), data=st.data())
 def test_a_corpus_holds_what_is_current(tmp_path_factory, coming, rows_at_once, data):
     path = tmp_path_factory.getbasetemp() / "corpus.arrow"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(corpus_module, "_ROWS_AT_ONCE", rows_at_once)
+    with changed(corpus_rows_at_once=rows_at_once):
         Corpus.write(coming, path)
     corpus = Corpus.open(path)
     current, replaced, deleted = naive_current(coming)
@@ -332,10 +331,10 @@ def check_headings(headings, current):
     assert found == [record.mesh for record in current]
 
 
-def test_long_records_make_short_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(corpus_module, "_CHARACTERS_AT_ONCE", 1000)
+def test_long_records_make_short_batches(tmp_path):
     long = [Record(str(i), "x" * 400, "", ()) for i in range(10)]
-    corpus = Corpus.write(long, tmp_path / "c.arrow")
+    with changed(corpus_characters_at_once=1000):
+        corpus = Corpus.write(long, tmp_path / "c.arrow")
     assert list(corpus.records()) == long
     assert corpus._reader.num_record_batches == 4
 

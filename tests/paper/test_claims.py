@@ -17,6 +17,7 @@ from halfmax.paper.claims.claim import (
     ASSUMES,
     FAILS,
     SLIP,
+    Statement,
     agrees_to_printed_digits,
     judged,
     printed,
@@ -114,7 +115,7 @@ def test_a_changed_number_is_noticed() -> None:
 )
 def test_digits_printed_decide(value: float, paper: str, agrees: bool) -> None:
     assert agrees_to_printed_digits(value, paper) == agrees
-    claim = printed("key", "Section 1", "A sentence.", paper, value)
+    claim = printed(Statement("key", "Section 1", "A sentence.", paper), value)
     assert claim.verdict == ("pass" if agrees else "differs")
 
 
@@ -124,10 +125,11 @@ def test_what_is_no_number_cannot_be_printed() -> None:
 
 
 def test_the_verdict_follows_from_the_rule() -> None:
-    args = "key", "Section 1", "A sentence.", None, np.float64(1.0)
-    assert judged(True, *args).verdict == "pass"
-    assert judged(False, *args).verdict == "differs"
-    assert type(judged(True, *args, seen={"x": np.float32(2)}).seen["x"]) is float
+    statement, ours = Statement("key", "Section 1", "A sentence.", None), np.float64(1.0)
+    assert judged(statement, ours, agrees=True).verdict == "pass"
+    assert judged(statement, ours, agrees=False).verdict == "differs"
+    seen = judged(statement, ours, agrees=True, seen={"x": np.float32(2)}).seen
+    assert type(seen["x"]) is float
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_the_numbers_are_written_for_other_programs(made):
     assert summary["words"] == TINY.n_words
     assert (summary["training documents"], summary["held-out documents"]) == (1000, 100)
     assert summary["rules"]["shared"]["auto micro"]["micro"] == pytest.approx(
-        found.sides["shared"].judged["auto micro"].micro
+        found.by_penalty["shared"].judged["auto micro"].micro
     )
     with (folder / "mesh-terms.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -120,13 +120,13 @@ def test_stages_done_before_are_found_and_change_nothing(made, tmp_path):
 
 
 @compiled
-def test_other_settings_in_the_same_folder_find_only_what_they_share(made, monkeypatch):
+def test_other_settings_in_the_same_folder_find_only_what_they_share(made):
     _, work, _, _ = made
-    monkeypatch.setattr(study, "_TUNED", {"auto macro": ("macro", None)})  # quicker, and no matter
+    tuned = {"auto macro": ("macro", None)}  # quicker, and makes no difference here
 
     def reused(**changed):
         stages = Stages(work)
-        study.run_study(None, "small", Settings(**{"rank": 20, **changed}), stages)
+        study.run_study(None, "small", Settings(**{"rank": 20, **changed}), stages, tuned=tuned)
         return [stage.name for stage in stages.done if stage.reused]
 
     shared = ["records", "words", "factors", "held-out documents"]
@@ -138,10 +138,10 @@ def test_other_settings_in_the_same_folder_find_only_what_they_share(made, monke
 @compiled
 def test_the_tables_rank_terms_by_how_often_they_are_predicted(made):
     *_, found = made
-    for penalty, side in found.sides.items():
+    for penalty, outcome in found.by_penalty.items():
         for average in ("macro", "micro", "samples"):
             ranking = rank_terms(found, penalty, average)
-            judged = side.judged[f"plug-in {average}"]
+            judged = outcome.judged[f"plug-in {average}"]
             counts = [row.predicted for row in ranking]
             assert counts == sorted(counts, reverse=True)
             assert counts[0] == judged.predicted.max()

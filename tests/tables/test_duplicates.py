@@ -1,4 +1,4 @@
-"""No pair stands in a table twice: every one that does is found, and nothing else is accused."""
+"""Pairs that appear twice in a table are refused, and no others."""
 
 import tempfile
 from collections import Counter
@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import ids
-from table_cases import LIMITS, set_limits
+from table_cases import CORES, LIMITS, small_limits
 
 import halfmax as hm
+from halfmax._core.limits import changed
 from halfmax.tables import duplicates
 
 pytestmark = [
@@ -25,7 +26,7 @@ pytestmark = [
 ]
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
-TWICE = r"^each \(instance, label\) must stand in one row; instance "
+TWICE = r"^each \(instance, label\) pair must appear in one row only; (the pair \()?instance "
 
 
 def long(instances, labels, kind=None):
@@ -56,12 +57,11 @@ def constant(ids, columns, out):  # noqa: ARG001
     out.fill(7)
 
 
-@given(pairs(), LIMITS, st.booleans())
-def test_pairs_that_come_twice_are_refused_and_no_others(table, limits, all_hashes_collide):
+@given(pairs(), LIMITS, CORES, st.booleans())
+def test_pairs_that_come_twice_are_refused_and_no_others(table, limits, cores, all_hashes_collide):
     columns = [table[name].to_pylist() for name in ("instance", "label")]
     most = max(Counter(zip(*columns, strict=True)).values())
-    with pytest.MonkeyPatch.context() as patch:
-        set_limits(patch, limits)
+    with small_limits(limits, cores), pytest.MonkeyPatch.context() as patch:
         if all_hashes_collide:
             patch.setattr(duplicates, "_hash_pairs", constant)
         if most == 1:
@@ -73,15 +73,20 @@ def test_pairs_that_come_twice_are_refused_and_no_others(table, limits, all_hash
                 call(table)
 
 
-@given(st.lists(st.integers(LEAST, LEAST + 2) | st.integers(-1, 1), min_size=1, max_size=5), LIMITS)
-def test_rows_of_one_classifier_have_ids_too(ids, limits):
+@given(
+    st.lists(st.integers(LEAST, LEAST + 2) | st.integers(-1, 1), min_size=1, max_size=5),
+    LIMITS,
+    CORES,
+)
+def test_rows_of_one_classifier_have_ids_too(ids, limits, cores):
     table = long(ids, ["a"] * len(ids))
-    with pytest.MonkeyPatch.context() as patch:
-        set_limits(patch, limits)
+    with small_limits(limits, cores):
         if len(set(ids)) == len(ids):
             assert hm.tune_table(table, label=None).labels is None
             return
-        with pytest.raises(ValueError, match=TWICE + r"-?\d+ stands in row \d of the table and in"):
+        with pytest.raises(
+            ValueError, match=TWICE + r"-?\d+ appears in row \d of the table and again in"
+        ):
             hm.tune_table(table, label=None)
 
 
@@ -97,9 +102,9 @@ def test_the_message_names_the_pair_and_both_places(tmp_path):
     with pytest.raises(ValueError, match=TWICE) as caught:
         hm.tune_table(write(tmp_path, one, two, row_group_size=2))
     assert str(caught.value) == (
-        "each (instance, label) must stand in one row; instance 3 and label 'b' stands in row 0 of "
-        f"row group 1 of {tmp_path}/0.parquet and in row 0 of row group 1 of {tmp_path}/1.parquet. "
-        "Drop one of them, or use instance=None if rows without an id are meant"
+        "each (instance, label) pair must appear in one row only; the pair (instance 3, label 'b') "
+        f"appears in row 0 of row group 1 of {tmp_path}/0.parquet and again in row 0 of row group "
+        f"1 of {tmp_path}/1.parquet. Drop one of them, or pass instance=None if rows have no ids"
     )
 
 
@@ -121,7 +126,7 @@ def test_a_pair_may_come_back_in_another_file(tmp_path, values, kind, place):
     source = write(tmp_path, one, two)
     for label, where in (("label", "row 1"), (None, "row 0")):
         with pytest.raises(
-            ValueError, match=f"row {place} of .*0.parquet and in {where} of .*1.pa"
+            ValueError, match=f"row {place} of .*0.parquet and again in {where} of .*1.pa"
         ):
             hm.tune_table(source, label=label)
     assert hm.tune_table(source, instance=None).labels == ("x", "y")
@@ -136,22 +141,24 @@ def test_ids_that_share_their_bits_are_different(tmp_path):
 
 def test_the_same_id_in_two_types_is_the_same(tmp_path):
     one, two = long([5, 6], ["x", "x"], pa.uint64()), long([6], ["x"], pa.int8())
-    with pytest.raises(ValueError, match="instance 6 and label 'x' stands in row 1"):
+    with pytest.raises(ValueError, match=r"\(instance 6, label 'x'\) appears in row 1"):
         hm.tune_table(write(tmp_path, one, two))
     coded = long(["6", "7"], ["x", "x"], pa.dictionary(pa.int8(), pa.string()))
     path = tmp_path / "text"
     path.mkdir()
-    with pytest.raises(ValueError, match="instance '6' and label 'x' stands in row 0"):
+    with pytest.raises(ValueError, match=r"\(instance '6', label 'x'\) appears in row 0"):
         hm.tune_table(write(path, coded, long(["8", "6"], ["x", "x"])))
 
 
-def test_a_frame_is_searched_across_its_slices(monkeypatch):
+def test_a_frame_is_searched_across_its_slices():
     table = long([3, 1, 2, 3, 4], ["a"] * 5)
     for source in (table, table.to_pandas(), pa.Table.from_batches(table.to_batches(2))):
-        with pytest.raises(ValueError, match="row 0 of the table and in row 3 of the table"):
+        with pytest.raises(ValueError, match="row 0 of the table and again in row 3 of the table"):
             hm.tune_table(source)
-    monkeypatch.setattr("halfmax.tables.sources.ROWS_AT_ONCE", 2)
-    with pytest.raises(ValueError, match="row 0 of the table and in row 3 of the table"):
+    with (
+        changed(table_rows_at_once=2),
+        pytest.raises(ValueError, match="row 0 of the table and again in row 3 of the table"),
+    ):
         hm.tune_table(table)
 
 
@@ -160,7 +167,9 @@ def test_ids_of_csv_are_what_is_written(tmp_path):
     (tmp_path / "a.csv").write_text(f"{head}7,a,0.5,1\n07,a,0.4,0\n")
     assert hm.tune_table(tmp_path / "a.csv").predicted.tolist() == [1]
     (tmp_path / "a.csv").write_text(f"{head}7,a,0.5,1\n8,a,0.4,0\n7,a,0.4,0\n")
-    with pytest.raises(ValueError, match=r"instance '7' and label 'a' stands in row 0 of .*row 2"):
+    with pytest.raises(
+        ValueError, match=r"\(instance '7', label 'a'\) appears in row 0 of .*row 2"
+    ):
         hm.tune_table(tmp_path / "a.csv")
 
 
@@ -180,7 +189,9 @@ def test_ids_of_csv_are_what_is_written(tmp_path):
     ],
 )
 def test_whatever_reads_instances_refuses_them(call):
-    with pytest.raises(ValueError, match=TWICE + r"4.*row 1 of the table and in row 3 of the"):
+    with pytest.raises(
+        ValueError, match=TWICE + r"4.*row 1 of the table and again in row 3 of the"
+    ):
         call(long([5, 4, 6, 4], ["a", "b", "a", "b"]))
 
 
@@ -208,8 +219,6 @@ def test_a_table_in_order_is_not_read_again(monkeypatch):
 @pytest.mark.parametrize("twice", [False, True])
 def test_hashes_go_to_disk_and_leave_nothing_there(monkeypatch, tmp_path, twice):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(duplicates, "_HELD", 100)
-    monkeypatch.setattr("halfmax.tables.sources.ROWS_AT_ONCE", 64)
     put_down = []
     whole = duplicates._Heap._put_down
     monkeypatch.setattr(
@@ -220,11 +229,14 @@ def test_hashes_go_to_disk_and_leave_nothing_there(monkeypatch, tmp_path, twice)
     ids = np.random.default_rng(0).permutation(1000)
     ids[900] = ids[10] if twice else ids[900]
     table = long([f"doc {i}" for i in ids], ["a"] * 1000)
-    if twice:
-        with pytest.raises(ValueError, match="row 10 of the table and in row 900 of the table"):
-            hm.tune_table(table)
-    else:
-        assert hm.tune_table(table).support.tolist() == [500]
+    with changed(hashes_in_memory=100, table_rows_at_once=64):
+        if twice:
+            with pytest.raises(
+                ValueError, match="row 10 of the table and again in row 900 of the table"
+            ):
+                hm.tune_table(table)
+        else:
+            assert hm.tune_table(table).support.tolist() == [500]
     assert put_down
     assert set(put_down) == {256}
     assert list(tmp_path.iterdir()) == []
@@ -245,13 +257,13 @@ def test_hashes_of_pairs_differ():
 def test_pandas_rows_after_a_bad_join_are_found():
     left = pd.DataFrame({"instance": [1, 2], "label": ["a", "a"], "score": [0.2, 0.7]})
     truth = pd.DataFrame({"instance": [1, 2, 2], "label": ["a"] * 3, "truth": [0, 1, 1]})
-    with pytest.raises(ValueError, match=r"instance 2 and label 'a' stands in row 1 .* in row 2"):
+    with pytest.raises(ValueError, match=r"\(instance 2, label 'a'\) appears in row 1 .* in row 2"):
         hm.tune_table(left.merge(truth))
 
 
 def test_a_label_of_rising_ids_beside_one_that_falls_back():
     table = long([1, 9, 2, 8, 3, 9], ["a", "b", "a", "b", "a", "b"])
-    with pytest.raises(ValueError, match=r"instance 9 and label 'b' stands in row 1 .* in row 5"):
+    with pytest.raises(ValueError, match=r"\(instance 9, label 'b'\) appears in row 1 .* in row 5"):
         hm.tune_table(table)
     good = long([1, 9, 2, 8, 3, 7], ["a", "b", "a", "b", "a", "b"])
     columns = [good[name].to_pylist() for name in ("label", "score", "truth")]

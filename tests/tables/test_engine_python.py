@@ -100,7 +100,7 @@ def test_dask_tells_what_its_python_lacks(pythons, tmp_path):
         (
             "PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in worker has different "
             "version: 3.12 than that in driver: 3.11, PySpark cannot run",
-            "is Python 3.12, and this one is Python 3.",
+            "is Python 3.12, but this process runs Python 3.",
         ),
         (
             "PySparkImportError: [PACKAGE_NOT_INSTALLED] PyArrow >= 15.0.0 must be installed; "

@@ -198,7 +198,7 @@ def test_categories_of_dask_are_values():
 @pytest.mark.parametrize(
     ("label", "message"),
     [
-        ([1, 2], "column 'label' holds int64 in partition 1, where Dask says"),
+        ([1, 2], "column 'label' holds int64 in partition 1, but Dask declares"),
         ([1, "b"], "each column must hold values of one type; in partition 1 "),
     ],
 )

@@ -186,7 +186,9 @@ def test_what_is_wrong_is_said_with_its_row(make, matrix):
 def test_a_pair_in_two_rows_is_refused(make, matrix):
     table = matrix.table()
     twice = make(pa.concat_tables([table, table.slice(7, 1)]))
-    with pytest.raises(ValueError, match=r"^each \(instance, label\) must stand in one row"):
+    with pytest.raises(
+        ValueError, match=r"^each \(instance, label\) pair must appear in one row only"
+    ):
         hm.tune_table(twice, check_duplicates=True)
 
 

@@ -17,6 +17,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from strategies import averages, floors, long_tables, metrics, probabilities, zero_divisions
 from table_cases import (
+    CORES,
     FORMS,
     LIMITS,
     LONG,
@@ -26,12 +27,12 @@ from table_cases import (
     hive_dataset,
     parquet_file,
     polars_categories,
-    set_limits,
+    small_limits,
 )
 
 import halfmax as hm
 from halfmax._core import threads
-from halfmax.tables import scan
+from halfmax._core.limits import changed
 
 COLUMNS = ["thresholds", "label_scores", "precision", "recall", "support", "predicted"]
 half = settings(max_examples=max(settings().max_examples // 2, 5))
@@ -61,11 +62,12 @@ def tune_arrays(long, *args, **how):
 # Any table.
 
 
-@given(long_tables(), metrics, averages, st.booleans(), zero_divisions, LIMITS)
-def test_a_table_gives_what_its_matrix_gives(long, metric, average, per_label, nothing, limits):
+@given(long_tables(), metrics, averages, st.booleans(), zero_divisions, LIMITS, CORES)
+def test_a_table_gives_what_its_matrix_gives(
+    long, metric, average, per_label, nothing, limits, cores
+):
     how = {"metric": metric, "average": average, "per_label": per_label, "zero_division": nothing}
-    with pytest.MonkeyPatch.context() as patch:
-        set_limits(patch, limits)
+    with small_limits(limits, cores):
         found = hm.tune_table(long.table, **options_of(long), **how)
     assert_same(found, tune_arrays(long, **how))
 
@@ -96,11 +98,10 @@ def is_complete(long):
     return len(long.rows) == len(long.instances) * len(long.labels)
 
 
-@given(long_tables(missing=True), metrics, zero_divisions, LIMITS)
-def test_every_label_gets_the_best_of_all_its_cuts(long, metric, zero_division, limits):
+@given(long_tables(missing=True), metrics, zero_divisions, LIMITS, CORES)
+def test_every_label_gets_the_best_of_all_its_cuts(long, metric, zero_division, limits, cores):
     assume(is_complete(long) or metric != "accuracy")
-    with pytest.MonkeyPatch.context() as patch:
-        set_limits(patch, limits)
+    with small_limits(limits, cores):
         found = hm.tune_table(
             long.table, metric=metric, zero_division=zero_division, **options_of(long)
         )
@@ -192,13 +193,14 @@ def test_applied_thresholds_predict_what_tuning_counted(long, only):
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("long", [LONG, NUMBERED], ids=["text", "integers"])
-def test_every_source_gives_the_same(form, long, tmp_path, monkeypatch):
+def test_every_source_gives_the_same(form, long, tmp_path):
     source = form(long.table, tmp_path)
     wanted = tune_arrays(long, average="micro")
     found = hm.tune_table(source, average="micro", weight="weight")
     assert_same(found, wanted)
-    monkeypatch.setattr(scan, "_KEPT_BYTES", 0)
-    assert_same(hm.tune_table(source, average="micro", weight="weight"), wanted)
+    with changed(scan_kept_bytes=0):
+        found = hm.tune_table(source, average="micro", weight="weight")
+    assert_same(found, wanted)
     with_rows = hm.tune_table(source, average="samples", weight="weight")
     assert_same(with_rows, tune_arrays(long, average="samples"))
 
@@ -321,14 +323,15 @@ def test_real_weights_are_summed_in_the_order_of_the_table(monkeypatch, tmp_path
 @pytest.mark.parametrize("cores", [1, 2, 5])
 def test_threads_change_nothing(monkeypatch, tmp_path, cores):
     monkeypatch.setattr(threads, "available_cores", lambda: cores)
-    monkeypatch.setattr(scan, "_KEPT_BYTES", 500)
     path = parquet_file(LONG.table, tmp_path)
-    assert_same(hm.tune_table(path), hm.tune(LONG.y, LONG.s, labels=LONG.labels))
     how = {"n_resamples": 20}
-    wanted = hm.assess(LONG.y, LONG.s, labels=LONG.labels, **how)
-    assert repr(hm.assess_table(path, **how)) == repr(wanted)
+    expected = hm.assess(LONG.y, LONG.s, labels=LONG.labels, **how)
     table = pq.read_table(path)
-    assert hm.apply_table(wanted.thresholds, path).drop_columns(["predicted"]).equals(table)
+    with changed(scan_kept_bytes=500):
+        assert_same(hm.tune_table(path), hm.tune(LONG.y, LONG.s, labels=LONG.labels))
+        assert repr(hm.assess_table(path, **how)) == repr(expected)
+        applied = hm.apply_table(expected.thresholds, path)
+    assert applied.drop_columns(["predicted"]).equals(table)
 
 
 # Odd, but right.

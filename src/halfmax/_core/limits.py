@@ -79,6 +79,12 @@ class Limits:
 
     # ---- tables
 
+    # Rows of a batch. To look up 50,000 labels costs the same for smaller batches. Weights are
+    # summed batch by batch, so their last bits depend on it.
+    table_rows_at_once: int = 1 << 20
+    scan_kept_bytes: int = 1 << 28  # codes and scores kept from the first pass for the second
+    hashes_in_memory: int = 1 << 23  # of pairs, in the search for duplicates; more go to disk
+
     # ---- displays and report
 
     # A report leaves out what needs whole rows (the best thresholds of the samples average) if
@@ -87,6 +93,19 @@ class Limits:
     transposed_scores: int = 1 << 26  # scores of a dense matrix that are transposed at once
 
     # ---- mesh and paper
+
+    corpus_rows_at_once: int = 4096  # records of a batch
+    corpus_characters_at_once: int = 32 << 20  # of a batch, where records are long
+    texts_at_once: int = 4096  # texts that are vectorised together
+    # Scores of a block: 8 MiB of float32 per thread stay in the cache. BLAS may round blocks of
+    # another size differently in the last bits.
+    output_block_entries: int = 1 << 21
+    # Scores that thresholds of the tagger are tuned on, which decide on how many documents: 1 GiB
+    # of float32. Tuning the average over documents takes nine times the memory of its scores.
+    tuned_scores: int = 1 << 28
+    tuned_scores_of_samples: int = 1 << 27
+    # Documents. With more, the plug-in rules are first found for a sixteenth of them, as a guess.
+    half_max_without_guess: int = 4096
 
     # ---- cli
 

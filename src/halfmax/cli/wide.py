@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from halfmax._core.text import spell_out
 from halfmax.tables.columns import Columns
-from halfmax.tables.files import CSV, delimiter_of, format_of, open_files, readable, told_of
+from halfmax.tables.files import CSV, delimiter_of, format_of, open_files, readable, reader_errors
 from halfmax.tables.writing import table_file
 from halfmax.tuning.thresholds import Thresholds
 
@@ -74,7 +74,7 @@ def _read(path: str, instance: str) -> pa.Table:
 def _read_csv(path: str, instance: str) -> pa.Table:
     from pyarrow import csv
 
-    with told_of(path, CSV):
+    with reader_errors(path, CSV):
         table = csv.read_csv(
             pa.input_stream(path, compression="detect"),
             parse_options=csv.ParseOptions(delimiter=delimiter_of(path)),

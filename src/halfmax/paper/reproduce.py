@@ -13,12 +13,12 @@ import numpy as np
 from halfmax._core.checks import check_whole
 from halfmax._core.progress import ProgressLike
 from halfmax._core.text import spell_out
-from halfmax.paper import PARTS, RUNS
 from halfmax.paper.claims.check import FEWEST_RUNS, Claim, check_claims
 from halfmax.paper.claims.claim import ASSUMES, FAILS, PASS, SLIP
 from halfmax.paper.curse.simulation import Curse, Plane, simulate_curse, simulate_plane
 from halfmax.paper.figures.pictures import Picture, pictures, rendered
 from halfmax.paper.folder import as_json, prepare_folder, write_files
+from halfmax.paper.parts import PARTS, RUNS
 from halfmax.report.pages import fill_template, require_installed
 
 _GRADES = (FAILS, ASSUMES, SLIP)

@@ -1,1 +1,1 @@
-"""Long tables, with a row for each (instance, label), scanned where they lie."""
+"""Long tables, with one row for each (instance, label) pair, processed where they are stored."""

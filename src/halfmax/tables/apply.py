@@ -1,4 +1,4 @@
-"""Thresholds applied to long tables: one column more, written to a file or given back."""
+"""Apply thresholds to long tables: add a column of predictions, and return or write the table."""
 
 import os
 from collections.abc import Iterator
@@ -33,36 +33,57 @@ def apply_table(
     overwrite: bool = False,
     progress: ProgressLike = None,
 ) -> Any:
-    """Predictions for a long table: 1 where the score reaches the threshold of the label, else 0.
+    """Predict a long table: 1 where a score reaches the threshold of its label, otherwise 0.
 
     Parameters
     ----------
-    thresholds : Thresholds, or the path of saved ones
-        Of `tune_table` or `tune`; labels are matched by name.
-    source
-        As `tune_table` takes it; neither truth nor instances are needed.
-    out : path, optional
-        A Parquet, Arrow or CSV file, as its name tells, written whole or not at all, in bounded
-        memory. It must not be a file that is read, nor lie in a folder that is read.
-    label, score : str
-        Names of the columns; thresholds of one classifier need no label.
+    thresholds : Thresholds or path
+        Thresholds of `tune_table` or `tune`, or the path of saved ones. Labels are matched by name.
+    source : path, list of paths, table, dataset, data frame or relation
+        The table, as in `tune_table`. It needs neither truth nor instances.
+    out : path or None
+        A Parquet, Arrow or CSV file to write, in the format of its suffix. It is written in bounded
+        memory, whole or not at all. It must not be one of the input files, nor be inside an input
+        folder.
+    label : str
+        The column of labels. Thresholds of one classifier do not need it.
+    score : str
+        The column of scores.
     prediction : str
         The name of the new column.
     only_predicted : bool
-        Keep only the rows that are predicted.
+        Whether to keep only the rows that are predicted positive.
     unknown : {"error", "never"}
-        What happens to labels that the thresholds do not know.
+        What to do with labels that have no threshold: raise an error, or never predict them.
     overwrite : bool
-        Whether a file at `out` may be replaced.
-    progress : bool or function
-        True for a line on stderr, or a function of (done, all) in rows; all is 0 if not known.
+        Whether an existing file at `out` may be replaced.
+    progress : bool, callable or None
+        True for a line on stderr, or a function of (done, total) in rows. The total is 0 if it is
+        not known.
 
     Returns
     -------
-    Written, or the table
-        With `out`, a `Written`. Otherwise the table with its new column: a pandas or polars frame
-        or a lazy one of Spark or Dask if it came as one, else a pyarrow table.
+    Written or table
+        With `out`, a `Written`. Otherwise the table with its new column: a pandas or polars frame,
+        or a lazy frame of Spark or Dask, if the source was one, else a pyarrow table.
 
+    Raises
+    ------
+    ValueError
+        If a value is not allowed, a label has no threshold, or `out` cannot be used. The message
+        names the row and the file.
+    TypeError
+        If a column has the wrong type.
+    FileExistsError
+        If `out` exists and `overwrite` is False.
+
+    See Also
+    --------
+    tune_table : Tune the thresholds.
+    Thresholds.predict : Predict arrays, sparse matrices and wide data frames.
+
+    Examples
+    --------
     >>> import pyarrow as pa
     >>> from halfmax import tune
     >>> t = tune([[1, 0], [0, 1]], [[0.8, 0.3], [0.2, 0.6]], labels=["cat", "dog"])
@@ -87,8 +108,8 @@ def apply_table(
         return engine.map(_work(thresholds, engine.schema, found, new, unknown))
     table = open_table(source, columns, whole=True)
     refuse_output(source, table, out)
-    given = table.columns, new.on_all_rows(), unknown, table.untyped
-    work = _work(thresholds, table.schema, *given)
+    every_row = new.on_all_rows()
+    work = _work(thresholds, table.schema, table.columns, every_row, unknown, untyped=table.untyped)
 
     def predict(place: int) -> Iterator[pa.RecordBatch]:
         part = table.parts[place]
@@ -110,18 +131,25 @@ def _work(
     if columns.label is not None:
         names: Any = thresholds.labels or range(len(thresholds.thresholds))
         labels = _as_column(list(names), schema.field(columns.label).type, columns.label, untyped)
-    limits = thresholds.thresholds
-    return Predict(columns, schema, labels, limits, *new, strangers_never=unknown == "never")
+    return Predict(
+        columns,
+        schema,
+        labels,
+        thresholds.thresholds,
+        new.name,
+        new.only_predicted,
+        unknown_never=unknown == "never",
+    )
 
 
 def _as_column(names: list[Any], kind: pa.DataType, column: str, untyped: bool) -> pa.Array:
-    """The labels of thresholds in the type of the table's."""
+    """Convert the labels of thresholds to the type of the table's labels."""
     if untyped:
         return pa.array([str(name) for name in names], pa.large_string())
     whole = all(type(name) is int for name in names)
     if (kind_of_id(kind) == WHOLE) != whole or not (whole or all(type(n) is str for n in names)):
         raise TypeError(
-            f"labels of the thresholds are like {names[0]!r}, and column {column!r} holds "
+            f"labels of the thresholds are like {names[0]!r}, but column {column!r} holds "
             f"{kind_of_id(kind)}: they cannot be matched by name"
         )
     return pa.array(names, pa.int64() if whole else pa.large_string())

@@ -1,4 +1,4 @@
-"""What thresholds tuned on a long table will show on new data, and which labels misbehave."""
+"""Assess and diagnose thresholds that are tuned on long tables."""
 
 from dataclasses import replace
 from typing import Any
@@ -48,25 +48,78 @@ def assess_table(
     check_duplicates: bool | None = None,
     progress: ProgressLike = None,
 ) -> Assessment:
-    """What the thresholds of `tune_table` will reach on new data, and how sure they are.
+    """Estimate what the thresholds of `tune_table` will reach on new data.
+
+    Without weights and guard, macro and micro averages take three passes over the table, wherever
+    it is; the third fetches only the rows that are true or predicted. Otherwise the table is held
+    in memory as a sparse matrix.
 
     Parameters
     ----------
-    source, label, score, truth, metric, average, instance, weight
-        As `tune_table` takes them. Labels of one instance vary together, so the column of instances
-        must be there, unless ``label=None``.
-    per_label, guard, zero_division, n_instances, check_duplicates
-        As `tune_table` takes them.
-    n_resamples, level, seed, progress
-        As `assess` takes them.
+    source : path, list of paths, table, dataset, data frame or relation
+        The table, as in `tune_table`.
+    label : str or None
+        The column of labels, or None for one classifier.
+    score : str
+        The column of scores.
+    truth : str
+        The column of the truth.
+    metric : str or Metric
+        The metric to maximise, as in `tune`.
+    average : {"macro", "micro", "samples"}
+        How labels are averaged, as in `tune`.
+    n_resamples : int
+        The number of resamples, as in `assess`.
+    level : float
+        The probability that an interval covers, as in `assess`.
+    seed : int
+        The seed of the resampling, as in `assess`.
+    instance : str or None
+        The column of instances. The labels of one instance vary together, so it is required unless
+        ``label=None``.
+    weight : str or None
+        The column of weights, as in `tune_table`.
+    per_label : bool
+        Whether each label gets a threshold of its own, as in `tune`.
+    guard : str or None
+        The guard against overfitted thresholds, as in `tune`.
+    zero_division : float
+        The value of 0/0, as in `tune`.
+    n_instances : int or None
+        The number of instances, as in `tune_table`.
+    check_duplicates : bool or None
+        Whether to refuse a pair that appears in two rows, as in `tune_table`.
+    progress : bool, callable or None
+        True for a line on stderr, or a function of (done, total).
 
     Returns
     -------
     Assessment
-        The same as of `assess` for a matrix whose rows are in the order of the instances. Without
-        weights and guard, macro and micro averages take three passes over the table wherever it
-        lies, and the third brings only those rows together that are true or predicted. Otherwise
-        the table is held in memory as a sparse matrix.
+        What `assess` returns for a matrix whose rows are in the order of the instances.
+
+    Raises
+    ------
+    ValueError
+        If a value is not allowed, a pair appears twice, or a file cannot be read.
+    TypeError
+        If a column or an argument has the wrong type.
+
+    See Also
+    --------
+    assess : Assess arrays, sparse matrices and wide data frames.
+    tune_table : The thresholds alone.
+    diagnose_table : Which labels will misbehave.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow as pa
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.random(400)
+    >>> table = pa.table({"score": scores, "truth": rng.random(400) < scores})
+    >>> a = assess_table(table, label=None, n_resamples=100)
+    >>> print(f"{a.score:.3f} on these rows, about {a.expected_score:.3f} on new ones")
+    0.812 on these rows, about 0.808 on new ones
     """
     draws = Draws.ask(n_resamples, level, seed, progress)
     goal = Goal.ask(metric, average, per_label, guard, zero_division)
@@ -92,10 +145,65 @@ def diagnose_table(
     check_duplicates: bool | None = None,
     progress: ProgressLike = None,
 ) -> Diagnosis:
-    """Which labels of a long table will misbehave on new data, as `diagnose` tells.
+    """Find the labels of a long table that will misbehave on new data, and why.
 
-    Columns are named as for `tune_table`; that of instances must be there unless ``label=None``.
     The table is held in memory as a sparse matrix, so tables of Spark and Dask are refused.
+
+    Parameters
+    ----------
+    source : path, list of paths, table, dataset, data frame or relation
+        The table, as in `tune_table`.
+    label : str or None
+        The column of labels, or None for one classifier.
+    score : str
+        The column of scores.
+    truth : str
+        The column of the truth.
+    metric : str or Metric
+        The metric to maximise, as in `tune`.
+    n_resamples : int
+        The number of resamples, as in `diagnose`.
+    level : float
+        The probability that an interval covers, as in `diagnose`.
+    seed : int
+        The seed of the resampling, as in `diagnose`.
+    instance : str or None
+        The column of instances, required unless ``label=None``.
+    zero_division : float
+        The value of 0/0, as in `tune`.
+    check_duplicates : bool or None
+        Whether to refuse a pair that appears in two rows, as in `tune_table`.
+    progress : bool, callable or None
+        True for a line on stderr, or a function of (done, total).
+
+    Returns
+    -------
+    Diagnosis
+        What `diagnose` returns for the table as a matrix.
+
+    Raises
+    ------
+    ValueError
+        If a value is not allowed, a pair appears twice, or a file cannot be read.
+    TypeError
+        If a column or an argument has the wrong type.
+
+    See Also
+    --------
+    diagnose : Diagnose arrays, sparse matrices and wide data frames.
+    assess_table : What the thresholds will reach on new data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow as pa
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.random(400)
+    >>> truth = np.append(rng.random(200) < scores[:200], rng.random(200) < 0.1)
+    >>> table = pa.table({"instance": np.tile(np.arange(200), 2), "score": scores, "truth": truth,
+    ...                   "label": ["good"] * 200 + ["random"] * 200})
+    >>> diagnose_table(table, n_resamples=50).labels_with("uninformative")
+    ['random']
     """
     draws = Draws.ask(n_resamples, level, seed, progress)
     goal = Goal.ask(metric, zero_division=zero_division)
@@ -108,7 +216,7 @@ def _assess_in_place(
 ) -> Assessment:
     if not goal.one_classifier and opened.columns.instance is None:
         raise ArgumentError(
-            "labels of one instance vary together, so instances must be known: name their column "
+            "labels of one instance vary together, so this needs the column of instances: name it "
             f"with {in_python('instance=...')}"
         )
     tuned = tune_on_staircases(opened, goal, n_instances, draws.progress)
@@ -128,7 +236,7 @@ def _no_rows(one_classifier: bool, n_labels: int) -> LabelledScores:
 
 
 def _rows_that_count(opened: OpenedTable, tuned: Thresholds) -> LabelledScores:
-    """Rows that are neither true nor predicted tell nothing of how labels vary together."""
+    """Fetch the rows that are true or predicted; only they show how labels vary together."""
     columns, place = opened.columns, opened.place
     assert columns.instance is not None
     assert tuned.labels is not None
@@ -155,7 +263,7 @@ def _is_untyped(place: Any) -> bool:
 
 
 def _run(table: LocalTable, work: KeepWhatCounts) -> pa.Table:
-    """What an engine would do, here."""
+    """Run the engine's work in this process."""
 
     def run(place: int) -> list[pa.RecordBatch]:
         part = table.parts[place]

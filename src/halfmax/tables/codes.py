@@ -1,4 +1,4 @@
-"""Numbers for labels, which kernels can count with."""
+"""Integer codes for labels, so that kernels can count them."""
 
 from threading import Lock
 
@@ -12,14 +12,17 @@ from halfmax.tables.rows import Rows
 
 
 class LabelCodes:
-    """A number for each label, in the order in which they are met; threads share it."""
+    """An integer code for each label, in the order in which labels appear; shared by threads."""
 
     def __init__(self) -> None:
         self._known: pa.Array | None = None
         self._lock = Lock()
 
     def recode(self, rows: Rows) -> npt.NDArray[np.int32]:
-        """The label of each row; new labels are added. One classifier is a label without name."""
+        """Return the code of each row's label, and add new labels.
+
+        One classifier counts as a label without a name.
+        """
         names = pa.nulls(1, pa.int64()) if rows.names is None else rows.names
         used = np.flatnonzero(np.bincount(rows.codes, minlength=len(names)))
         table = np.empty(len(names), np.int32)

@@ -1,4 +1,4 @@
-"""Which columns of a table mean what, and whether their types can."""
+"""The columns of a table: what each of them means, and whether its type is allowed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ _ROLES = ("instance", "label", "score", "truth", "weight")
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of columns; None where the caller has no such thing.
+    """Names of columns by role; None where the table has no such column.
 
-    ``may_miss`` are names that nobody asked for: they serve if they are there.
+    ``may_miss`` are default names that the caller did not choose: these columns are used if they
+    exist.
     """
 
     label: str | None = "label"
@@ -37,7 +38,7 @@ class Columns:
             raise ValueError(f"column {twice[0]!r} cannot mean two things: {dict(self.roles())}")
 
     def roles(self) -> list[tuple[str, str]]:
-        """What is read, as (role, name of the column)."""
+        """The columns that are read, as (role, name) pairs."""
         return [(role, name) for role in _ROLES if (name := getattr(self, role)) is not None]
 
     @property
@@ -51,9 +52,9 @@ class Columns:
     def found_in(
         self, schema: pa.Schema, where: str, names: Iterable[str] | None = None
     ) -> "Columns":
-        """The same columns without those that may be missing and are, or an error.
+        """Check the columns against a schema, and drop those that are missing and may be.
 
-        `names` are all columns that there are, if the schema does not tell.
+        `names` are all columns of the table, if the schema does not have them all.
         """
         there = list(schema.names if names is None else names)
         found: dict[str, str | None] = {}
@@ -80,22 +81,22 @@ def _missing(role: str, name: str, there: Iterable[str], where: str) -> str:
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
-    """The type of the values of a column that may be dictionary-encoded."""
+    """The type of a column's values, without dictionary encoding."""
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
-    """The same columns, none of them dictionary-encoded."""
+    """The schema without dictionary encoding."""
     return pa.schema([(field.name, plain_type(field.type)) for field in schema])
 
 
 def id_type(kind: pa.DataType) -> pa.DataType:
-    """The one type that ids of a kind travel in."""
+    """The type that ids are converted to: int64 or large_string."""
     return pa.int64() if pa.types.is_integer(plain_type(kind)) else pa.large_string()
 
 
 def kind_of_id(kind: pa.DataType) -> str | None:
-    """Text or integers, or None: neither can be an id."""
+    """Return `TEXT` or `WHOLE`, or None if the type cannot hold ids."""
     kind = plain_type(kind)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return TEXT
@@ -103,7 +104,7 @@ def kind_of_id(kind: pa.DataType) -> str | None:
 
 
 def check_type(role: str, name: str, kind: pa.DataType, where: str) -> None:
-    """Refuse a type that cannot play the role."""
+    """Refuse a type that is not allowed for the role."""
     plain = plain_type(kind)
     number = pa.types.is_integer(plain) or pa.types.is_floating(plain) or pa.types.is_decimal(plain)
     allowed: dict[str, tuple[bool, str]] = {

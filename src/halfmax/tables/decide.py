@@ -1,4 +1,4 @@
-"""Decisions for long tables of calibrated probabilities."""
+"""Decide what to predict in long tables of calibrated probabilities."""
 
 import os
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ _PROBABILITY, _SCORE = "probability", "score"
 
 @dataclass(frozen=True, eq=False)
 class DecideGoal:
-    """What `decide` is asked for."""
+    """The arguments of `decide` that define the goal."""
 
     metric: str | Metric
     average: str
@@ -39,24 +39,52 @@ class DecideGoal:
     min_k: int
     max_k: int | None
 
+    def decide(self, probabilities: Matrix, progress: ProgressLike) -> Decision:
+        """Decide which items to predict."""
+        return decide_matrix(
+            probabilities,
+            self.metric,
+            self.average,
+            self.zero_division,
+            self.min_k,
+            self.max_k,
+            progress=progress,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class TableDecision:
-    """What was decided for a table.
+    """The decisions for a table.
 
     Attributes
     ----------
-    predictions
-        The table with its new column, in the library it came in; None if it went to a file.
+    predictions : table or None
+        The table with its new column, in the library that it came in. None if it was written to a
+        file.
     path : str or None
-        The file that it went to.
-    rows, predicted : int
-        Rows of what was made, and how many of them are predicted.
-    decision : Decision
-        Thresholds, counts and expected scores of each batch. It and the numbers are None where an
-        engine decides later.
-    rows_read : int
-        Rows of the table that was given.
+        The file that was written.
+    rows : int or None
+        The number of rows in the result. Like `predicted`, `decision` and `rows_read`, it is None
+        if an engine decides later.
+    predicted : int or None
+        How many of these rows are predicted positive.
+    decision : Decision or None
+        Thresholds, counts and expected scores of each batch.
+    rows_read : int or None
+        The number of rows in the source.
+
+    See Also
+    --------
+    decide_table : Makes these decisions.
+    Decision : The decisions for a matrix.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from halfmax import decide_table
+    >>> d = decide_table(pa.table({"probability": [0.9, 0.5, 0.1]}), label=None)
+    >>> d.predicted, d.rows, round(d.expected_score, 3)
+    (2, 3, 0.766)
     """
 
     predictions: Any
@@ -68,7 +96,7 @@ class TableDecision:
 
     @property
     def expected_score(self) -> float:
-        """The expected metric of what is predicted."""
+        """The expected metric of the predictions."""
         if self.decision is None:
             raise AttributeError("the engine has not decided yet: compute the predictions first")
         return self.decision.expected_score
@@ -91,25 +119,69 @@ def decide_table(
     overwrite: bool = False,
     progress: ProgressLike = None,
 ) -> TableDecision:
-    """The decisions of `decide`, for a table with a row for each (instance, label).
+    """Decide what to predict in a long table of probabilities, as `decide` does for a matrix.
+
+    Decisions are made for whole batches. A table in this process is therefore held in memory as a
+    sparse matrix, and Spark and Dask first bring the rows of each batch together.
 
     Parameters
     ----------
-    source
-        As `tune_table` takes it. Whole batches are decided, so a table that lies here is held in
-        memory as a sparse matrix, and Spark and Dask bring the rows of a batch together first.
-    out : path, optional
-        A Parquet, Arrow or CSV file, as its name tells, written whole or not at all. It
-        must not be a file that is read, nor lie in a folder that is read.
-    instance, label, probability : str
-        Names of the columns; that of probabilities is ``"probability"``, or ``"score"`` if there is
-        none. A pair that is not in the table has probability 0. ``label=None`` is one batch.
-    metric, average, zero_division, min_k, max_k
-        As `decide` takes them: ``"samples"`` decides for each instance, ``"macro"`` for each label.
-        No more can be predicted than the table has rows for.
-    prediction, only_predicted, overwrite, progress
-        As `apply_table` takes them.
+    source : path, list of paths, table, dataset, data frame or relation
+        The table, as in `tune_table`, with a row for each (instance, label) pair. A pair that is
+        not in the table has probability 0.
+    out : path or None
+        A Parquet, Arrow or CSV file to write, in the format of its suffix, whole or not at all. It
+        must not be one of the input files, nor be inside an input folder.
+    instance : str
+        The column of instances.
+    label : str or None
+        The column of labels. None if the whole table is one batch.
+    probability : str or None
+        The column of probabilities. By default it is ``"probability"``, or ``"score"`` if there is
+        no such column.
+    metric : str or Metric
+        The metric whose expectation is maximised, as in `decide`.
+    average : {"macro", "micro", "samples"}
+        What a batch is, as in `decide`: ``"samples"`` decides for each instance, ``"macro"`` for
+        each label, ``"micro"`` for the whole table.
+    zero_division : float
+        The value of 0/0, as in `decide`.
+    min_k : int
+        The fewest items to predict in each batch, as in `decide`.
+    max_k : int or None
+        The most items to predict in each batch, as in `decide`. Only pairs that have a row can be
+        predicted.
+    prediction : str
+        The name of the new column.
+    only_predicted : bool
+        Whether to keep only the rows that are predicted positive.
+    overwrite : bool
+        Whether an existing file at `out` may be replaced.
+    progress : bool, callable or None
+        True for a line on stderr, or a function of (done, total).
 
+    Returns
+    -------
+    TableDecision
+        The predictions or the path of their file, and the decision of each batch.
+
+    Raises
+    ------
+    ValueError
+        If a value is not allowed, a pair appears twice, a batch has fewer rows than `min_k`, or
+        `out` cannot be used. The message names the row and the file.
+    TypeError
+        If a column or an argument has the wrong type.
+    FileExistsError
+        If `out` exists and `overwrite` is False.
+
+    See Also
+    --------
+    decide : Decide for arrays, sparse matrices and wide data frames.
+    apply_table : Predict a table with thresholds.
+
+    Examples
+    --------
     >>> import pyarrow as pa
     >>> table = pa.table({"instance": [1, 1, 1, 2, 2], "label": ["a", "b", "c", "a", "c"],
     ...                   "probability": [0.9, 0.5, 0.1, 0.2, 0.1]})
@@ -120,17 +192,17 @@ def decide_table(
     if out is not None:
         check_output(out, overwrite)
     average = check_average(average, one_classifier=label is None)
-    rule = DecideGoal(metric, average, zero_division, min_k, max_k)
+    goal = DecideGoal(metric, average, zero_division, min_k, max_k)
     new = NewColumn(prediction, only_predicted)
     engine = find_engine(source)
     if engine is not None:
         refuse_engine_output(engine.name, out)
         columns = _columns(engine.schema.names, instance, label, probability)
-        return TableDecision(_in_engine(engine, columns, rule, new))
+        return TableDecision(_in_engine(engine, columns, goal, new))
     table = _open(source, instance, label, probability)
     refuse_output(source, table, out)
     new.check(table.schema)
-    decision, predicted, sizes = _decide(table, rule, progress)
+    decision, predicted, sizes = _decide(table, goal, progress)
     schema = with_new_field(table.schema, prediction)
     rows_before = np.append(0, np.cumsum(sizes))
 
@@ -143,10 +215,14 @@ def decide_table(
 
     done = deliver(table, schema, predict, new, out, overwrite, None)
     chosen = int(predicted.sum())
-    counts = chosen if only_predicted else len(predicted), chosen, decision, len(predicted)
-    if out is None:
-        return TableDecision(done, None, *counts)
-    return TableDecision(None, os.fspath(out), *counts)
+    return TableDecision(
+        predictions=done if out is None else None,
+        path=None if out is None else os.fspath(out),
+        rows=chosen if only_predicted else len(predicted),
+        predicted=chosen,
+        decision=decision,
+        rows_read=len(predicted),
+    )
 
 
 def _columns(
@@ -158,19 +234,19 @@ def _columns(
 
 
 def _open(source: Any, instance: str, label: str | None, probability: str | None) -> LocalTable:
-    if is_duckdb(source):  # computed anew, its rows might come in another order
+    if is_duckdb(source):  # if it were computed again, its rows could come in another order
         source = source.to_arrow_table()
     table = open_table(source, Columns(None, None), whole=True)
     columns = _columns(table.schema.names, instance, label, probability)
-    if table.is_file:  # which is read with regard to what its columns mean
+    if table.is_file:  # the types of CSV columns depend on their roles
         return open_table(source, columns, whole=True)
     return replace(table, columns=columns.found_in(table.schema, "the table"))
 
 
 def _decide(
-    table: LocalTable, rule: DecideGoal, progress: ProgressLike
+    table: LocalTable, goal: DecideGoal, progress: ProgressLike
 ) -> tuple[Decision, Array, list[int]]:
-    """The decision, whether each row of the table is predicted, and the rows of each part."""
+    """Return the decision, which rows of the table are predicted, and the rows of each part."""
     name = table.columns.score
     assert name is not None
 
@@ -178,23 +254,22 @@ def _decide(
         check_probabilities(rows.scores, name, rows.place)
 
     pairs = read_pairs(table, progress, check)
-    how = rule.metric, rule.average, rule.zero_division, rule.min_k, rule.max_k
     if table.columns.label is None:
-        decision = decide_matrix(Matrix(pairs.scores, None, None), *how, progress=progress)
+        decision = goal.decide(Matrix(pairs.scores, None, None), progress)
         return decision, decision.predictions == 1, pairs.sizes
     stored = pairs.stored(table)
     stored.data = pairs.scores[stored.data]
-    decision = decide_matrix(Matrix(stored, pairs.labels, None), *how, progress=progress)
-    predicted = _in_table(decision.predictions, pairs, rule)
-    if rule.average == "samples":
+    decision = goal.decide(Matrix(stored, pairs.labels, None), progress)
+    predicted = _in_table(decision.predictions, pairs, goal)
+    if goal.average == "samples":
         decision = replace(decision, labels=tuple(pairs.instances))
     return decision, predicted, pairs.sizes
 
 
-def _in_table(predictions: Any, pairs: Pairs, rule: DecideGoal) -> Array:
-    """Which rows of the table are predicted.
+def _in_table(predictions: Any, pairs: Pairs, goal: DecideGoal) -> Array:
+    """Return which rows of the table are predicted.
 
-    Where `min_k` asks for pairs that cannot be true, those that have a row come first.
+    Where `min_k` demands pairs of probability 0, pairs that have a row come first.
     """
     places = sparse.coo_array(predictions)
     width = len(pairs.labels)
@@ -203,70 +278,69 @@ def _in_table(predictions: Any, pairs: Pairs, rule: DecideGoal) -> Array:
     found = np.isin(own, chosen, assume_unique=True)
     absent = np.setdiff1d(chosen, own, assume_unique=True)
     if len(absent):
-        _take_instead(absent, own, found, width, rule)
+        _take_instead(absent, own, found, width, goal)
     return found
 
 
-def _take_instead(absent: Array, own: Array, found: Array, width: int, rule: DecideGoal) -> None:
-    """For each prediction without a row, another row of its batch that is not predicted yet."""
+def _take_instead(absent: Array, own: Array, found: Array, width: int, goal: DecideGoal) -> None:
+    """Replace each prediction without a row by an unpredicted row of the same batch."""
     free = np.flatnonzero(~found)
-    wanted, batch = (_batches(keys, width, rule.average) for keys in (absent, own[free]))
+    needed, batch = (_batches(keys, width, goal.average) for keys in (absent, own[free]))
     order = np.argsort(batch, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order)) - np.searchsorted(batch[order], batch[order])
-    taken = rank < np.bincount(wanted, minlength=int(batch.max(initial=0)) + 1)[batch]
+    taken = rank < np.bincount(needed, minlength=int(batch.max(initial=0)) + 1)[batch]
     found[free[taken]] = True
     if taken.sum() < len(absent):
         raise ArgumentError(
-            f"{setting('min_k', rule.min_k)} asks for more predictions than some batch has rows in "
-            "the table: "
-            "lower it, or list the pairs that may be predicted"
+            f"{setting('min_k', goal.min_k)} asks for more predictions than some batch has rows in "
+            "the table: lower it, or add rows for the pairs that may be predicted"
         )
 
 
 def _batches(keys: Array, width: int, average: str) -> Array:
-    """The batch of each pair: its instance, its label, or the one that there is."""
+    """The batch of each pair: its instance, its label, or the only batch."""
     if average == "micro":
         return np.zeros_like(keys)
     return keys // width if average == "samples" else keys % width
 
 
-def _in_engine(engine: Engine, columns: Columns, rule: DecideGoal, new: NewColumn) -> Any:
+def _in_engine(engine: Engine, columns: Columns, goal: DecideGoal, new: NewColumn) -> Any:
     found = columns.found_in(engine.schema, "the table")
     new.check(engine.schema)
-    key = {"samples": found.instance, "macro": found.label}.get(rule.average)
+    key = {"samples": found.instance, "macro": found.label}.get(goal.average)
     if key is None:
         raise ValueError(
-            f"a decision for the whole table at once is not made inside {engine.name}: use "
-            "average='samples' or 'macro', or write the table to Parquet and give its path"
+            f"{engine.name} cannot decide for the whole table as one batch: use average='samples' "
+            "or 'macro', or write the table to Parquet and pass its path"
         )
-    return engine.together(key).map(DecideParts(found, engine.schema, rule, new))
+    return engine.together(key).map(DecideParts(found, engine.schema, goal, new))
 
 
 @dataclass(frozen=True)
 class DecideParts:
-    """All columns and one more: 1 where the pair is predicted. A partition holds whole batches."""
+    """Add a column to a partition of whole batches: 1 where the pair is predicted, otherwise 0."""
 
     roles: Columns
-    given: pa.Schema
-    rule: DecideGoal
+    input_schema: pa.Schema
+    goal: DecideGoal
     new: NewColumn
 
     @property
     def columns(self) -> list[str]:
-        return list(self.given.names)
+        return list(self.input_schema.names)
 
     @property
     def schema(self) -> pa.Schema:
-        return with_new_field(self.given, self.new.name)
+        return with_new_field(self.input_schema, self.new.name)
 
     def __call__(self, batches: Batches, part: str) -> Batches:  # noqa: ARG002
-        """One partition."""
-        whole = pa.Table.from_batches(batches, self.given)
+        """Process one partition."""
+        whole = pa.Table.from_batches(batches, self.input_schema)
         if not whole.num_rows:
             return
         table = open_table(whole, self.roles, whole=True)
-        predicted = _decide(table, self.rule, None)[1]
+        predicted = _decide(table, self.goal, None)[1]
         first = 0
         for batch in whole.to_batches():
             mine = predicted[first : first + batch.num_rows]

@@ -1,4 +1,4 @@
-"""A table with predictions: given back as it came, or written to a file."""
+"""Deliver a table with predictions: return it in the library it came in, or write it to a file."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -10,19 +10,47 @@ import pyarrow.compute as pc
 
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.files import refuse_input, refuse_inside
+from halfmax._core.limits import limits
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks
-from halfmax.tables.files import ROWS_AT_ONCE, in_large_batches, takes_in
+from halfmax.tables.files import in_large_batches, takes_in
 from halfmax.tables.sources import LocalTable, as_paths
 from halfmax.tables.writing import table_file
 
 Path = str | os.PathLike[str]
-Predicting = Callable[[int], Iterator[pa.RecordBatch]]  # of the part at that place
+Predicting = Callable[[int], Iterator[pa.RecordBatch]]  # the batches of a part, by its number
 
 
 @dataclass(frozen=True)
 class Written:
-    """What went to a file: its path, its rows, how many are predicted, and how many were read."""
+    """A table with predictions that was written to a file.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    rows : int
+        The number of rows in it.
+    predicted : int
+        How many of these rows are predicted positive.
+    rows_read : int
+        The number of rows in the source.
+
+    See Also
+    --------
+    apply_table : Writes such a file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pyarrow as pa
+    >>> from halfmax import apply_table, tune
+    >>> t = tune([0, 1, 1], [0.2, 0.4, 0.9])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = apply_table(t, pa.table({"score": [0.3, 0.7]}), pathlib.Path(folder, "a.csv"))
+    >>> written.rows, written.predicted
+    (2, 1)
+    """
 
     path: str
     rows: int
@@ -31,35 +59,35 @@ class Written:
 
 
 class NewColumn(NamedTuple):
-    """The name of the column of predictions, and whether other rows are dropped."""
+    """The name of the column of predictions, and whether to drop rows that are not predicted."""
 
     name: str
     only_predicted: bool
 
     def check(self, schema: pa.Schema) -> None:
-        """It must be new, and those that are there must differ."""
+        """Refuse a name that the table already has, and tables whose names repeat."""
         names = schema.names
         if twice := [name for name in names if names.count(name) > 1]:
-            raise ValueError(f"names of columns must not repeat; {twice[0]!r} does")
+            raise ValueError(f"column names must not repeat; {twice[0]!r} does")
         if self.name in schema.names:
             raise ArgumentError(
-                f"the table has a column {self.name!r} already: give the new one another name "
-                f"with {in_python('prediction=...')}"
+                f"the table already has a column {self.name!r}: choose another name for the new "
+                f"one with {in_python('prediction=...')}"
             )
 
     def on_all_rows(self) -> "NewColumn":
-        """The same column, with no row dropped: `deliver` does that, and counts them before."""
+        """Return the column without dropping rows: `deliver` counts them and drops them later."""
         return self._replace(only_predicted=False)
 
 
 def refuse_engine_output(name: str, out: Any) -> None:
-    """An engine writes its own files."""
+    """Refuse `out` for a table in an engine, which writes its own files."""
     if out is not None:
-        raise ValueError(f"out is for tables that lie here; let {name} write the frame given back")
+        raise ValueError(f"out is not for tables of {name}: let {name} write the returned frame")
 
 
 def refuse_output(source: Any, table: LocalTable, out: Path | None) -> None:
-    """The file to write must not be one that is read, nor lie in a folder that is read."""
+    """Refuse an output file that is one of the input files or inside an input folder."""
     if out is not None:
         refuse_input("out", out, table.files)
         for folder in filter(os.path.isdir, as_paths(source)):
@@ -76,29 +104,29 @@ def deliver(
     overwrite: bool,
     progress: ProgressLike,
 ) -> Any:
-    """Run over all parts, and give the table back or write it."""
-    with Progress(progress, "rows predicted", table.rows or 0) as told:
-        batches = _in_order(table, predict, told)
+    """Predict all parts, and return the table or write it."""
+    with Progress(progress, "rows predicted", table.rows or 0) as bar:
+        batches = _in_order(table, predict, bar)
         if out is not None:
             return _write(batches, schema, new, out, overwrite)
         if table.native is None:
             return pa.Table.from_batches(_kept(batches, new), schema)
         whole = pa.Table.from_batches(batches, schema)
-    return _as_given(whole, table.native, new)
+    return _as_frame(whole, table.native, new)
 
 
-def _in_order(table: LocalTable, predict: Predicting, told: Progress) -> Iterator[pa.RecordBatch]:
-    """All batches; on all cores if the parts, of which some wait in memory, are known as small."""
+def _in_order(table: LocalTable, predict: Predicting, bar: Progress) -> Iterator[pa.RecordBatch]:
+    """Predict all batches in order, on all cores if the parts are small enough for memory."""
     places = range(len(table.parts))
-    if any(part.rows is None or part.rows > ROWS_AT_ONCE for part in table.parts):
+    if any(part.rows is None or part.rows > limits.table_rows_at_once for part in table.parts):
         for place in places:
             for batch in predict(place):
-                told.advance(batch.num_rows)
+                bar.advance(batch.num_rows)
                 yield batch
         return
     results = map_blocks(lambda place: list(predict(place)), places)
     for part, batches in zip(table.parts, results, strict=True):
-        told.advance(part.rows or 0)
+        bar.advance(part.rows or 0)
         yield from batches
 
 
@@ -122,14 +150,14 @@ def _write(
 
 
 def _kept(batches: Iterator[pa.RecordBatch], new: NewColumn) -> Iterator[pa.RecordBatch]:
-    """All rows, or those that are predicted."""
+    """Keep all rows, or only those that are predicted."""
     if not new.only_predicted:
         return batches
     return (batch.filter(pc.equal(batch[new.name], 1)) for batch in batches)
 
 
-def _as_given(whole: pa.Table, native: Any, new: NewColumn) -> Any:
-    """The frame that the caller gave, with its own types and index, and the new column."""
+def _as_frame(whole: pa.Table, native: Any, new: NewColumn) -> Any:
+    """Add the new column to the caller's frame, which keeps its types and its index."""
     import narwhals as nw
 
     frame = nw.from_native(native, eager_only=True)

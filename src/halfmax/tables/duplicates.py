@@ -1,9 +1,9 @@
-"""No (instance, label) may stand in a table twice: each would count twice.
+"""Find (instance, label) pairs that appear in two rows of a table, where they would count twice.
 
 Most tables are written in some order. If the instances of every label rise from row to row, which
-costs one look at each row, none of its pairs stands there twice. Otherwise pairs are compared by
-hashes of 64 bits, sorted piece by piece on disk where they are many; pairs with equal hashes are
-then looked up, so that nobody is accused because of a hash.
+takes one look at each row, no pair can appear twice. Otherwise pairs are compared by 64-bit hashes.
+If there are many, the hashes go to files on disk that are sorted one by one. Pairs with equal
+hashes are then looked up, so that a collision is never reported as a duplicate.
 """
 
 import tempfile
@@ -17,22 +17,24 @@ import pyarrow as pa
 
 from halfmax._core.errors import ArgumentError, setting
 from halfmax._core.jit import kernel
+from halfmax._core.limits import limits
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array
 from halfmax.tables.codes import LabelCodes
+from halfmax.tables.columns import Columns
 from halfmax.tables.rows import Rows, plain
 from halfmax.tables.sources import LocalTable
 
-_HELD = 1 << 23  # hashes in memory
-_PILE_BITS = 8  # of a hash say which of the files on disk it goes to
-_SUSPECTS = 1000
+_PILE_BITS = 8  # the leading bits of a hash, which choose its file on disk
+_SUSPECTS = 1000  # repeated hashes that are looked up
+ONE_ROW_EACH = "each (instance, label) pair must appear in one row only"
 _LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 @kernel
 def _climb(columns: Array, ids: Array, first: Array, last: Array) -> bool:
-    """Whether the instances of each label rise; first and last are those of each label."""
+    """Whether the instances of each label rise; update each label's first and last instance."""
     for e in range(columns.size):
         j = columns[e]
         if first[j] > last[j]:  # not seen yet
@@ -45,7 +47,7 @@ def _climb(columns: Array, ids: Array, first: Array, last: Array) -> bool:
 
 @kernel
 def _mix(x: np.uint64) -> np.uint64:
-    """Spread 64 bits over 64 bits, one to one."""
+    """Mix 64 bits, one to one."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -67,21 +69,21 @@ def _hash_texts(offsets: Array, letters: Array, out: Array) -> None:
 
 
 class Risen(NamedTuple):
-    """The first and last instance of each label in a part; none where first > last."""
+    """The first and last instance of each label in a part; the label is absent if first > last."""
 
     first: Array
     last: Array
 
 
 class Rising:
-    """Watches a scan, to see whether the instances of every label rise all the way."""
+    """Watch a scan to see whether the instances of every label rise throughout the table."""
 
     def __init__(self) -> None:
         self.certain = True
         self._last = np.empty(0, np.int64)
 
     def see(self, seen: Risen | None, columns: Array, instances: pa.Array) -> Risen | None:
-        """One batch of a part."""
+        """Look at one batch of a part."""
         ids = plain(instances)
         if not self.certain or not pa.types.is_integer(ids.type) or ids.type == pa.uint64():
             self.certain = False
@@ -92,7 +94,7 @@ class Rising:
         return seen
 
     def follow(self, seen: Risen | None) -> None:
-        """The next part must go on above where all parts before it ended."""
+        """Check that the next part continues above the end of all parts before it."""
         if seen is None or not self.certain:
             return
         missing = len(seen.last) - len(self._last)
@@ -100,7 +102,7 @@ class Rising:
             self._last = np.append(self._last, np.full(missing, _LEAST))
         last = self._last[: len(seen.last)]
         there = seen.first <= seen.last
-        if (seen.first[there] <= last[there]).any():  # of the lowest id one cannot be sure
+        if (seen.first[there] <= last[there]).any():  # the lowest possible id is never certain
             self.certain = False
         last[there] = seen.last[there]
 
@@ -115,7 +117,7 @@ def _grown(seen: Risen, columns: Array) -> Risen:
     )
 
 
-def refuse_duplicates(table: LocalTable, told: Progress | None = None) -> None:
+def refuse_duplicates(table: LocalTable, progress: Progress | None = None) -> None:
     """Raise an error that names two rows of the same pair, if there are any."""
     columns = replace(table.columns, score=None, truth=None, weight=None)
     table, codes = replace(table, columns=columns), LabelCodes()
@@ -129,9 +131,9 @@ def refuse_duplicates(table: LocalTable, told: Progress | None = None) -> None:
             return size
 
         for size in map_blocks(pile_up, range(len(table.parts))):
-            if told is not None:
-                told.advance(size)
-        suspects = heap.twice()
+            if progress is not None:
+                progress.advance(size)
+        suspects = heap.repeated()
     if len(suspects):
         _refuse_equal_pairs(table, codes, suspects)
 
@@ -144,7 +146,7 @@ def _hashes(rows: Rows, codes: LabelCodes) -> Array:
 
 
 def _hash_ids(column: pa.Array) -> Array:
-    """The same 64 bits for the same id."""
+    """Return 64 bits for each id, equal for equal ids."""
     if pa.types.is_dictionary(column.type):
         of_value: Array = _hash_ids(column.dictionary)[column.indices.to_numpy()]
         return of_value
@@ -163,7 +165,7 @@ def _hash_ids(column: pa.Array) -> Array:
 
 
 class _Heap:
-    """Hashes, in memory or, where they are many, in piles on disk that are sorted one by one."""
+    """Hashes in memory or, if there are many, in piles on disk that are sorted one by one."""
 
     def __init__(self) -> None:
         self._held: list[Array] = []
@@ -181,20 +183,20 @@ class _Heap:
         with self._lock:
             self._held.append(hashes)
             self._size += len(hashes)
-            if self._size >= _HELD:
+            if self._size >= limits.hashes_in_memory:
                 self._put_down()
 
-    def twice(self) -> Array:
-        """Some of the hashes that came more than once."""
+    def repeated(self) -> Array:
+        """Return some of the hashes that were added more than once."""
         if self._folder is None:
-            return _equal_neighbours(self._taken())[:_SUSPECTS]
+            return _equal_neighbours(self._take_sorted())[:_SUSPECTS]
         self._put_down()
         piles = sorted(Path(self._folder.name).iterdir())
         found = [_equal_neighbours(np.sort(np.fromfile(pile, np.uint64))) for pile in piles]
         return np.concatenate(found)[:_SUSPECTS]
 
-    def _taken(self) -> Array:
-        """All that is held, sorted, and held no longer."""
+    def _take_sorted(self) -> Array:
+        """Return all hashes in memory, sorted, and forget them."""
         every = np.concatenate([np.empty(0, np.uint64), *self._held])
         self._held, self._size = [], 0
         every.sort()
@@ -203,9 +205,9 @@ class _Heap:
     def _put_down(self) -> None:
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="halfmax-")
-        every = self._taken()
-        limits = np.arange(1, 1 << _PILE_BITS, dtype=np.uint64) << np.uint64(64 - _PILE_BITS)
-        for pile, part in enumerate(np.split(every, np.searchsorted(every, limits))):
+        every = self._take_sorted()
+        ends = np.arange(1, 1 << _PILE_BITS, dtype=np.uint64) << np.uint64(64 - _PILE_BITS)
+        for pile, part in enumerate(np.split(every, np.searchsorted(every, ends))):
             with (Path(self._folder.name) / f"{pile:03}").open("ab") as file:
                 file.write(part.data)
 
@@ -226,10 +228,16 @@ def _refuse_equal_pairs(table: LocalTable, codes: LabelCodes, suspects: Array) -
                 pair = rows.instances[row].as_py(), int(columns[row])
                 here = rows.place.row(row)
                 if pair in seen:
-                    label = "" if rows.names is None else f" and label {labels[pair[1]].as_py()!r}"
+                    name = name_pair(pair[0], labels[pair[1]].as_py(), table.columns)
                     raise ArgumentError(
-                        "each (instance, label) must stand in one row; instance "
-                        f"{pair[0]!r}{label} stands in {seen[pair]} and in {here}. Drop one of "
-                        f"them, or use {setting('instance', None)} if rows without an id are meant"
+                        f"{ONE_ROW_EACH}; {name} appears in {seen[pair]} and again in {here}. Drop "
+                        f"one of them, or pass {setting('instance', None)} if rows have no ids"
                     )
                 seen[pair] = here
+
+
+def name_pair(instance: Any, label: Any, columns: Columns) -> str:
+    """Name a pair in an error message; a table of one classifier has no labels."""
+    if columns.label is None:
+        return f"instance {instance!r}"
+    return f"the pair (instance {instance!r}, label {label!r})"

@@ -1,4 +1,4 @@
-"""Files, globs and folders of Parquet, Arrow IPC and CSV, as parts that are read apart."""
+"""Files, globs and folders of Parquet, Arrow IPC and CSV, as parts that are read separately."""
 
 import glob
 import os
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from halfmax._core.limits import limits
 from halfmax._core.text import spell_out
 from halfmax.tables.columns import Columns
 
-ROWS_AT_ONCE = 1 << 20  # of a batch: it costs as much to look up 50,000 labels for fewer rows
-_BUFFER_BYTES = 1 << 20  # of a column that is read: the rest of a row group waits in its file
+_BUFFER_BYTES = 1 << 20  # read buffer of a column, so that a row group is not loaded whole
 PARQUET, ARROW, CSV = "Parquet", "Arrow IPC", "CSV"
 _SUFFIXES = {
     ".parquet": PARQUET,
@@ -31,16 +31,16 @@ _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br
 
 
 class Part(NamedTuple):
-    """A piece of a table that can be read by itself, again and again."""
+    """A part of a table that can be read by itself, as often as needed."""
 
     name: str
     rows: int | None  # None: not known before it is read
     read: Callable[[list[str] | None], Iterator[pa.RecordBatch]]  # the columns named, or all
-    first: int = 0  # rows before it that count as its own
+    first: int = 0  # the number of its first row in messages
 
 
 class File(NamedTuple):
-    """One file: what it holds, and its parts."""
+    """One file: its path, schema and parts."""
 
     path: str
     schema: pa.Schema
@@ -48,7 +48,7 @@ class File(NamedTuple):
 
 
 def format_of(path: str) -> str | None:
-    """The format that a file's name tells."""
+    """The format of a file by its suffix, or None."""
     stem = Path(path).name.lower()
     for ending in _COMPRESSED:
         if stem.endswith(ending):
@@ -58,46 +58,49 @@ def format_of(path: str) -> str | None:
 
 
 def compression_of(path: str) -> str | None:
-    """How a file of that name is compressed."""
+    """The compression of a file by its suffix, or None."""
     return _COMPRESSED.get(Path(path).suffix.lower())
 
 
 def delimiter_of(path: str) -> str:
-    """What stands between the cells of a CSV file of that name."""
+    """The delimiter of a CSV file by its suffix."""
     name = Path(path).with_suffix("") if compression_of(path) else Path(path)
     return "\t" if name.suffix.lower() == ".tsv" else ","
 
 
 def open_files(paths: Sequence[str], columns: Columns) -> list[File]:
-    """Open every file that the paths, globs and folders name; what cannot be read is found now."""
+    """Open every file that the paths, globs and folders name; raise an error if one is unreadable.
+
+    Their schemas are read now, their rows later.
+    """
     found = find_files(paths)
     files = [os.path.realpath(path) for path in found]
     if len(set(files)) < len(files):
         twice = next(path for path, file in zip(found, files, strict=True) if files.count(file) > 1)
-        raise ValueError(f"each file must be named once; {twice} would count twice")
+        raise ValueError(f"each file must be named only once; {twice} would be counted twice")
     formats: dict[str, str] = {}
     for path in found:
         kind = format_of(path)
         if kind is None:
             known = spell_out([*_SUFFIXES, ".csv.gz"], "or", most=20)
-            raise ValueError(f"{path}: cannot tell the format; a name must end in {known}")
+            raise ValueError(f"{path}: cannot tell the format; a file name must end in {known}")
         formats.setdefault(kind, path)
     if len(formats) > 1:
         some = ", ".join(f"{path} is {kind}" for kind, path in formats.items())
-        raise ValueError(f"files of one table must have one format; {some}: use a glob")
+        raise ValueError(f"all files of a table must have the same format; {some}: use a glob")
     opener = {PARQUET: _open_parquet, ARROW: _open_arrow, CSV: _open_csv}[next(iter(formats))]
     return [opener(path, columns) for path in found]
 
 
 def find_files(paths: Sequence[str]) -> list[str]:
-    """Every file that the paths, globs and folders name."""
+    """List every file that the paths, globs and folders name."""
     return [file for path in paths for file in _expand(path)]
 
 
 def takes_in(folder: str, path: str) -> bool:
-    """Whether a file at that path is, or would be, read as part of the folder."""
+    """Whether a file at this path is, or would be, read as part of the folder."""
     inside = Path(os.path.relpath(os.path.realpath(path), os.path.realpath(folder)))
-    hidden = any(name.startswith(".") for name in inside.parts)  # as ".." is, outside of it
+    hidden = any(name.startswith(".") for name in inside.parts)  # ".." too: not in the folder
     return not hidden and not _is_set_aside(inside) and format_of(path) is not None
 
 
@@ -105,7 +108,7 @@ def _expand(path: str) -> list[str]:
     if os.path.isdir(path):
         found = _inside(path)
         if not found:
-            raise FileNotFoundError(f"the folder {path} holds no Parquet, Arrow or CSV file")
+            raise FileNotFoundError(f"the folder {path} contains no Parquet, Arrow or CSV file")
         return found
     if os.path.exists(path):
         return [path]
@@ -121,11 +124,11 @@ def _expand(path: str) -> list[str]:
 
 
 def _inside(folder: str) -> list[str]:
-    """The files of a folder and the folders in it; what starts with "_" or "." is no data."""
+    """List the data files of a folder and its subfolders, except names that begin with _ or dot."""
     if os.path.isdir(os.path.join(folder, "_delta_log")):
         raise ValueError(
-            f"{folder} is a Delta table, whose log tells which files count: open it with deltalake "
-            "and pass its to_pyarrow_dataset()"
+            f"{folder} is a Delta table, whose log says which files belong to it: open it with "
+            "deltalake and pass its to_pyarrow_dataset()"
         )
     every = sorted(glob.glob(os.path.join(glob.escape(folder), "**"), recursive=True))
     files = [path for path in every if os.path.isfile(path)]
@@ -134,7 +137,7 @@ def _inside(folder: str) -> list[str]:
     for path in set(files) - set(known) if known else ():
         if Path(path).suffix.lower() in (*_OTHER_DATA, *_COMPRESSED):
             raise ValueError(
-                f"{path} in the folder {folder} may hold rows, and its format is not known: name "
+                f"{path} in the folder {folder} may contain rows, and its format is unknown: name "
                 "the files to read, or use a glob"
             )
     return known
@@ -145,36 +148,36 @@ def _is_set_aside(path: Path) -> bool:
 
 
 @contextmanager
-def told_of(path: str, kind: str, part: str = "") -> Iterator[None]:
-    """Errors of the reader say which file it was."""
+def reader_errors(path: str, kind: str, part: str = "") -> Iterator[None]:
+    """Add the name of the file to errors of its reader."""
     try:
         yield
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         if isinstance(error, PermissionError):
-            raise PermissionError(f"{path} may not be read") from None
+            raise PermissionError(f"no permission to read {path}") from None
         where = f"{part} of {path}" if part else path
         reason = " ".join(str(error).split()).rstrip(".")
-        if getattr(error, "errno", None):  # the system's fault, not the file's
+        if getattr(error, "errno", None):  # an error of the system, not of the file
             raise OSError(f"{where} cannot be read: {reason:.300}") from error
-        hint = "" if " conversion error" in reason else ". It may be cut short or damaged"
+        hint = "" if " conversion error" in reason else ". It may be truncated or damaged"
         if kind == CSV and isinstance(error, UnicodeDecodeError):
             hint = ". It must be UTF-8"
         raise ValueError(f"{where} cannot be read as {kind}: {reason:.300}{hint}") from error
 
 
-def told_while(path: str, kind: str, part: str, batches: Callable[[], Any]) -> Iterator[Any]:
-    """The same for batches, whose errors come one by one.
+def checked_batches(path: str, kind: str, part: str, batches: Callable[[], Any]) -> Iterator[Any]:
+    """Validate batches as they are read, and add the name of the file to errors.
 
-    Readers trust what a file says of itself: places of texts that are nowhere, codes of none.
+    Readers trust a file: string offsets or dictionary codes may be out of range.
     """
-    with told_of(path, kind, part):
+    with reader_errors(path, kind, part):
         for batch in batches():
             batch.validate(full=True)
             yield batch
 
 
 def readable(schema: pa.Schema) -> pa.Schema:
-    """The schema, whose names are decoded here rather than where nobody knows the file."""
+    """Decode the names of a schema now, so that an error can name the file."""
     str([(field.name, field.type) for field in schema])
     return schema
 
@@ -183,18 +186,18 @@ def _open_parquet(path: str, columns: Columns) -> File:
     from pyarrow import parquet
 
     stamp = _stamp(path)
-    with told_of(path, PARQUET), parquet.ParquetFile(path) as file:
+    with reader_errors(path, PARQUET), parquet.ParquetFile(path) as file:
         schema, metadata = readable(file.schema_arrow), file.metadata
         sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
-    # Strings stay the codes that they are in the file, which is several times faster.
+    # Strings stay dictionary-encoded, as they are in the file, which is several times faster.
     coded = [n for n in columns.ids if n in schema.names and _is_text(schema.field(n).type)]
 
     def part(group: int) -> Part:
-        def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
+        def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
             def batches() -> Iterator[pa.RecordBatch]:
-                if _stamp(path) != stamp:  # what is known of it would be misread
+                if _stamp(path) != stamp:  # the metadata no longer describes the file
                     where = f"row group {group} of {path}"
-                    raise ValueError(f"{where} has changed while it was read: start again")
+                    raise ValueError(f"{where} has changed while it was being read: start again")
                 with parquet.ParquetFile(
                     path,
                     metadata=metadata,
@@ -203,10 +206,13 @@ def _open_parquet(path: str, columns: Columns) -> File:
                     page_checksum_verification=True,
                 ) as file:
                     yield from file.iter_batches(
-                        ROWS_AT_ONCE, row_groups=[group], columns=wanted, use_threads=False
+                        limits.table_rows_at_once,
+                        row_groups=[group],
+                        columns=columns,
+                        use_threads=False,
                     )
 
-            return told_while(path, PARQUET, f"row group {group}", batches)
+            return checked_batches(path, PARQUET, f"row group {group}", batches)
 
         return Part(f"row group {group} of {path}", sizes[group], read)
 
@@ -214,7 +220,7 @@ def _open_parquet(path: str, columns: Columns) -> File:
 
 
 def _stamp(path: str) -> tuple[int, int]:
-    """What changes when a file is written."""
+    """The time and size of a file, which change when it is written."""
     status = os.stat(path)
     return status.st_mtime_ns, status.st_size
 
@@ -224,7 +230,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _open_arrow(path: str, _: Columns) -> File:
-    with told_of(path, ARROW), pa.memory_map(path) as file:
+    with reader_errors(path, ARROW), pa.memory_map(path) as file:
         if file.size() == 0:
             raise EOFError("it is empty")
         if file.read(6) != b"ARROW1":
@@ -239,31 +245,31 @@ def _open_arrow_stream(path: str, file: Any) -> File:
     schema = readable(pa.ipc.open_stream(file).schema)
     file.seek(max(file.size() - 8, 0))
     if not file.read(8).endswith(_STREAM_ENDS):
-        raise EOFError("the stream does not end as streams do")
+        raise EOFError("the stream has no end marker")
     return File(path, schema, [_arrow_stream(path)])
 
 
 def _arrow_batch(path: str, place: int) -> Part:
-    # Opened anew for each batch: thousands of files must not all be open.
-    def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
+    # Opened anew for each batch, so that thousands of files are not open at the same time.
+    def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         def batches() -> Iterator[pa.RecordBatch]:
             with pa.memory_map(path) as file, pa.ipc.open_file(file) as reader:
                 batch = reader.get_batch(place)
-                yield batch if wanted is None else batch.select(wanted)
+                yield batch if columns is None else batch.select(columns)
 
-        return told_while(path, ARROW, f"record batch {place}", batches)
+        return checked_batches(path, ARROW, f"record batch {place}", batches)
 
     return Part(f"record batch {place} of {path}", None, read)
 
 
 def _arrow_stream(path: str) -> Part:
-    def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
+    def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         def batches() -> Iterator[pa.RecordBatch]:
             with pa.memory_map(path) as file, pa.ipc.open_stream(file) as reader:
                 for batch in reader:
-                    yield batch if wanted is None else batch.select(wanted)
+                    yield batch if columns is None else batch.select(columns)
 
-        return told_while(path, ARROW, "", batches)
+        return checked_batches(path, ARROW, "", batches)
 
     return Part(path, None, read)
 
@@ -271,17 +277,17 @@ def _arrow_stream(path: str) -> Part:
 def _open_csv(path: str, columns: Columns) -> File:
     from pyarrow import csv
 
-    # Ids are text until the last of them is known: 7 may turn out to have been the name "7". Only
-    # an empty cell is null: "NA" may be a name, and "nan" is refused as the score that it is.
-    # Columns that mean nothing here stay as they are written, zeros in front and all.
+    # Ids are read as text, because 7 is a name if a later id is no number. Only an empty cell is
+    # null: "NA" may be a name, and "nan" is a score, which is refused. Columns without a role are
+    # read as text too, so that leading zeros are kept.
     numbers = {name: pa.float64() for name in (columns.score, columns.weight) if name}
     types = numbers | {name: pa.string() for name in columns.ids}
     parse = csv.ParseOptions(delimiter=delimiter_of(path))
 
-    def stream(wanted: list[str] | None) -> Any:
+    def stream(names: list[str] | None) -> Any:
         convert = csv.ConvertOptions(
             column_types=types,
-            include_columns=wanted,
+            include_columns=names,
             null_values=[""],
             strings_can_be_null=True,
         )
@@ -289,24 +295,24 @@ def _open_csv(path: str, columns: Columns) -> File:
         serial = csv.ReadOptions(use_threads=False)  # so that errors name the row
         return csv.open_csv(source, serial, parse, convert)
 
-    def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
-        return told_while(path, CSV, "", lambda: stream(wanted))
+    def read(names: list[str] | None) -> Iterator[pa.RecordBatch]:
+        return checked_batches(path, CSV, "", lambda: stream(names))
 
-    with told_of(path, CSV), stream(None) as reader:
+    with reader_errors(path, CSV), stream(None) as reader:
         schema, some = readable(reader.schema), next(iter(reader), None)
     types |= {name: pa.string() for name in schema.names if name not in columns.names}
-    if some is None:  # nothing tells of which type its truth would be
+    if some is None:  # without rows the type of the truth is unknown
         return File(path, pa.schema([(n, types.get(n, pa.int8())) for n in schema.names]), [])
     schema = pa.schema([(field.name, types.get(field.name, field.type)) for field in schema])
     return File(path, schema, [Part(path, None, read)])
 
 
 def in_large_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same rows in fewer batches, each of which has its price."""
+    """Merge small batches into larger ones, because each batch has a fixed cost."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
-        if sum(one.num_rows for one in waiting) >= ROWS_AT_ONCE:
+        if sum(one.num_rows for one in waiting) >= limits.table_rows_at_once:
             yield from _joined(waiting)
             waiting = []
     if waiting:

@@ -1,4 +1,4 @@
-"""How many instances a table has, which metrics that count true negatives need to know."""
+"""Count the instances of a table, which metrics that count true negatives depend on."""
 
 from dataclasses import replace
 

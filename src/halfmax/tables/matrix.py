@@ -1,4 +1,4 @@
-"""A long table as a sparse matrix, for what needs whole rows: samples, guards, decisions."""
+"""Read a long table as a sparse matrix, for averages over samples, guards and decisions."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -23,15 +23,15 @@ from halfmax.tables.tally import NO_ROWS, NO_WEIGHTS, as_integers
 
 
 class Pairs(NamedTuple):
-    """All rows of a table, in its order, with instances and labels as numbers."""
+    """All rows of a table, in its order, with instances and labels as positions in sorted lists."""
 
     rows: npt.NDArray[np.int64]
     columns: npt.NDArray[np.int64]
     scores: Array
     truth: Array | None
     weights: Array | None
-    instances: list[Any]  # in order
-    labels: tuple[Any, ...]  # in order
+    instances: list[Any]  # sorted
+    labels: tuple[Any, ...]  # sorted
     sizes: list[int]  # rows of each part
 
     @property
@@ -39,7 +39,7 @@ class Pairs(NamedTuple):
         return len(self.instances), len(self.labels)
 
     def stored(self, table: LocalTable) -> Any:
-        """A sparse matrix that holds, for each pair, its place in the table; none comes twice."""
+        """Return a sparse matrix of each pair's row number in the table; refuse duplicates."""
         order = np.lexsort((self.columns, self.rows))
         rows, columns = self.rows[order], self.columns[order]
         if ((rows[1:] == rows[:-1]) & (columns[1:] == columns[:-1])).any():
@@ -50,7 +50,7 @@ class Pairs(NamedTuple):
 def read_pairs(
     table: LocalTable, progress: ProgressLike, check: Callable[[Rows], object] | None = None
 ) -> Pairs:
-    """Read everything; `check` may refuse rows for more than the gate does."""
+    """Read the whole table; `check` may refuse rows that the gate accepts."""
     codes = LabelCodes()
     parts = _read_parts(table, codes, progress, check)
     batches = [batch for part in parts for batch in part]
@@ -83,7 +83,7 @@ def _read_parts(
     progress: ProgressLike,
     check: Callable[[Rows], object] | None,
 ) -> list[list[_Batch]]:
-    """Labels as codes, scores, truth, weights and instances of all batches, part by part."""
+    """Read the label codes, scores, truth, weights and instances of all batches, part by part."""
     kind = instance_type(table)
 
     def read(place: int) -> list[_Batch]:
@@ -91,20 +91,20 @@ def _read_parts(
         for rows in table.rows_of(place):
             if check is not None:
                 check(rows)
-            numbers = codes.recode(rows), rows.scores, rows.truth, rows.weights
-            found.append((*numbers, _ids(rows, kind)))
+            columns = codes.recode(rows)
+            found.append((columns, rows.scores, rows.truth, rows.weights, _ids(rows, kind)))
         return found
 
     parts = []
-    with Progress(progress, "rows read", table.rows or 0) as told:
+    with Progress(progress, "rows read", table.rows or 0) as bar:
         for part in map_blocks(read, range(len(table.parts))):
             parts.append(part)
-            told.advance(sum(len(batch[0]) for batch in part))
+            bar.advance(sum(len(batch[0]) for batch in part))
     return parts
 
 
 def read_matrix(table: LocalTable, progress: ProgressLike) -> LabelledScores:
-    """A labelled table; a pair that it does not hold is absent from the sparse matrix."""
+    """Read a labelled table; pairs without a row are absent from the sparse matrix."""
     pairs = read_pairs(table, progress)
     assert pairs.truth is not None
     if table.columns.label is None:
@@ -127,15 +127,15 @@ def of_instances(data: LabelledScores, n_instances: int) -> LabelledScores:
     n_instances = check_whole("n_instances", n_instances, 1)
     if n_instances < data.n_rows:
         raise ArgumentError(
-            f"{in_python('n_instances')} must be the number of instances; the table alone has "
-            f"{data.n_rows:,}, "
-            f"and it is {n_instances:,}"
+            f"{in_python('n_instances')} must be the number of instances; got {n_instances:,}, but "
+            f"the table alone has {data.n_rows:,}"
         )
     more = n_instances - data.n_rows
     if data.is_binary:
         false, never = np.zeros(more, np.uint8), np.full(more, -np.inf, data.scores.dtype)
-        longer = np.append(data.truth, false), np.append(data.scores, never)
-        return data._replace(truth=longer[0], scores=longer[1])
+        return data._replace(
+            truth=np.append(data.truth, false), scores=np.append(data.scores, never)
+        )
     shape = data.n_rows + more, data.n_labels
     truth, scores = (
         sparse.csr_array((m.data, m.indices, np.pad(m.indptr, (0, more), "edge")), shape=shape)
@@ -147,27 +147,27 @@ def of_instances(data: LabelledScores, n_instances: int) -> LabelledScores:
 def matrix_of(
     rows: Array, columns: Array, values: Array, shape: tuple[int, int]
 ) -> sparse.csr_array:
-    """A sparse matrix with its places in order, of which none may come twice."""
+    """Build a CSR matrix with sorted indices; no (row, column) may appear twice."""
     order = np.lexsort((columns, rows))
     return sparse.csr_array((values[order], columns[order], _ends(rows, shape[0])), shape=shape)
 
 
 def number(ids: pa.ChunkedArray, untyped: bool) -> tuple[npt.NDArray[np.int64], list[Any]]:
-    """The place of each id among all of them in order, and these."""
+    """Return the position of each id in the sorted list of distinct ids, and this list."""
     coded = ids.dictionary_encode().unify_dictionaries()
     codes = np.concatenate([chunk.indices.to_numpy() for chunk in coded.chunks])
     return in_order(codes, coded.chunk(0).dictionary, untyped)
 
 
 def in_order(codes: Array, known: pa.Array, untyped: bool) -> tuple[Array, list[Any]]:
-    """Codes of names as places among the names in order, and these."""
+    """Turn codes of names into positions in the sorted list of names, and return this list too."""
     names = as_integers(known.to_pylist()) if untyped else known.to_pylist()
     order = sorted(range(len(names)), key=names.__getitem__)
     return np.argsort(order)[codes], [names[j] for j in order]
 
 
 def instance_type(table: LocalTable) -> pa.DataType | None:
-    """The one type of ids from all parts."""
+    """The type that the ids of all parts are converted to; None without a column of instances."""
     if table.columns.instance is None:
         return None
     kind = plain_type(table.schema.field(table.columns.instance).type)
@@ -183,23 +183,22 @@ def _ends(rows: Array, size: int) -> Array:
 
 
 def _only(stored: Any, kept: Array) -> Any:
-    """The stored places that are kept, as ones."""
+    """Return a matrix of ones at the stored entries that are kept."""
     ends = np.append(0, np.cumsum(kept))[stored.indptr]
     places = stored.indices[kept]
     return sparse.csr_array((np.ones(len(places), np.uint8), places, ends), shape=stored.shape)
 
 
 def _weights_of_rows(pairs: Pairs) -> Floats:
-    """One weight for each instance, which all of its rows must agree on."""
+    """Return the weight of each instance, on which all of its rows must agree."""
     assert pairs.weights is not None
     found = np.empty(len(pairs.instances))
     found[pairs.rows] = pairs.weights
     if (odd := found[pairs.rows] != pairs.weights).any():
         instance = pairs.instances[pairs.rows[int(np.argmax(odd))]]
         raise ArgumentError(
-            "all rows of an instance must have the same weight here, as the rows of a matrix do; "
-            f"those of {instance!r} differ. Weights of single pairs serve "
-            f"{setting('average', 'macro')} and "
-            "'micro' without guard"
+            "all rows of an instance must have the same weight here, because a row of a matrix has "
+            f"one weight; those of {instance!r} differ. Weights of single pairs work with "
+            f"{setting('average', 'macro')} and 'micro' without guard"
         )
     return found

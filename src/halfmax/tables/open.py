@@ -1,4 +1,4 @@
-"""Opening a table of any kind: its columns found, and whether duplicates shall be refused."""
+"""Open a table of any kind: find its columns, and decide whether to look for duplicates."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,10 @@ from halfmax.tables.sources import LocalTable, open_table
 
 @dataclass(frozen=True, eq=False)
 class OpenedTable:
-    """A table here or in an engine, its columns found, and whether duplicates shall be refused."""
+    """A table in this process or in an engine, with its columns found.
+
+    ``refuse_duplicates`` says whether a pair that appears in two rows is an error.
+    """
 
     place: LocalTable | Engine
     columns: Columns
@@ -26,7 +29,7 @@ class OpenedTable:
 
     @property
     def native(self) -> Any:
-        """The frame whose library answers should use."""
+        """The frame whose library results should use, or None."""
         return self.place.native if isinstance(self.place, LocalTable) else None
 
     @property
@@ -36,14 +39,17 @@ class OpenedTable:
 
 
 def find_engine(source: Any) -> Engine | None:
-    """The engine that a data frame lives in, if it is not this process."""
+    """Return the engine that holds a data frame, or None if the frame is in this process."""
     if is_spark(source):
         return SparkTable(source)
     return DaskTable(source) if is_dask(source) else None
 
 
 def open_source(source: Any, columns: Columns, check_duplicates: bool | None) -> OpenedTable:
-    """Find the columns; duplicates are looked for unless that would shuffle the whole table."""
+    """Open a table and find its columns.
+
+    By default duplicates are looked for, unless that would shuffle the whole table.
+    """
     if check_duplicates not in (None, True, False):
         raise TypeError(f"check_duplicates must be True, False or None; got {check_duplicates!r}")
     engine = find_engine(source)
@@ -58,8 +64,8 @@ def open_source(source: Any, columns: Columns, check_duplicates: bool | None) ->
             f"{in_python('check_duplicates')} needs the column of instances: name it with "
             f"{in_python('instance=...')}"
         )
-    wanted = engine is None if check_duplicates is None else check_duplicates
-    return OpenedTable(place, found, wanted and found.instance is not None)
+    check = engine is None if check_duplicates is None else check_duplicates
+    return OpenedTable(place, found, check and found.instance is not None)
 
 
 def open_labelled(
@@ -71,14 +77,14 @@ def open_labelled(
     instance: str | None,
     check_duplicates: bool | None,
 ) -> OpenedTable:
-    """Open a table of scores with the truth about them."""
+    """Open a table of scores and their truth."""
     optional = frozenset({"instance"}) if instance == "instance" else frozenset()
     columns = Columns(label, score, truth, weight, instance, optional)
     return open_source(source, columns, check_duplicates)
 
 
 def needs_rows(goal: Goal) -> bool:
-    """Whether counts of the single labels do not tell everything."""
+    """Whether the goal needs whole rows of the matrix, not only the counts of each label."""
     if goal.guard is not None:
         return True
     by_rows = goal.average == "samples" or (goal.average == "macro" and not goal.per_label)
@@ -86,17 +92,17 @@ def needs_rows(goal: Goal) -> bool:
 
 
 def check_whole_rows(opened: OpenedTable) -> LocalTable:
-    """Refuse a table whose rows cannot be brought together to those of a matrix."""
+    """Refuse a table that cannot be turned into a matrix in this process."""
     if not isinstance(opened.place, LocalTable):
         raise ValueError(
-            f"guards, assessments with weights, average='samples' and shared thresholds of macro "
-            f"averages look at whole rows, which are not brought together from "
-            f"{opened.place.name}: write the table to Parquet and give its path, or use "
+            "guards, assessments with weights, average='samples' and a shared threshold for macro "
+            "averages look at whole rows of the matrix, which are not collected from "
+            f"{opened.place.name}: write the table to Parquet and pass its path, or use "
             "average='macro' or 'micro' without guard"
         )
     if opened.columns.label is not None and opened.columns.instance is None:
         raise ArgumentError(
-            "which rows belong to one instance must be known here: name its column with "
+            "this needs the column of instances: name it with "
             f"{in_python('instance=...')}; the table has "
             f"{', '.join(map(repr, opened.place.schema.names))}"
         )
@@ -106,9 +112,9 @@ def check_whole_rows(opened: OpenedTable) -> LocalTable:
 def whole_matrix(
     opened: OpenedTable, progress: ProgressLike, n_instances: int | None = None
 ) -> LabelledScores:
-    """All rows as a sparse matrix; of an engine's table that would be too much."""
+    """Read the whole table as a sparse matrix; a table in an engine is refused."""
     table = check_whole_rows(opened)
-    if opened.columns.label is None and opened.refuse_duplicates:  # a matrix finds its own
+    if opened.columns.label is None and opened.refuse_duplicates:  # reading a matrix finds its own
         refuse_duplicates(table)
     data = read_matrix(table, progress)
     return data if n_instances is None else of_instances(data, n_instances)

@@ -1,4 +1,4 @@
-"""The passes over an opened table that staircases take, here or in an engine."""
+"""The passes over an opened table that build staircases, in this process or in an engine."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from halfmax._core.progress import Progress, ProgressLike
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import Staircase
 from halfmax.tables.columns import Columns
-from halfmax.tables.duplicates import Rising, refuse_duplicates
+from halfmax.tables.duplicates import ONE_ROW_EACH, Rising, name_pair, refuse_duplicates
 from halfmax.tables.engines.engine import Engine
 from halfmax.tables.engines.scan import EngineScan
 from halfmax.tables.instances import count_instances
@@ -21,7 +21,7 @@ from halfmax.tuning.exact.choose import Choice, at_only_steps, choose_on, grid_o
 
 
 class Passes:
-    """The passes over an opened table that staircases take."""
+    """The passes over an opened table that build its staircases, with one progress bar."""
 
     def __init__(self, opened: OpenedTable, progress: ProgressLike, passes: int = 2) -> None:
         self._opened = opened
@@ -40,7 +40,7 @@ class Passes:
         self._progress.__exit__(*interruption)
 
     def collect(self) -> Tally:
-        """First pass; a pair that stands in two rows is an error."""
+        """Run the first pass; raise an error if a pair appears in two rows."""
         self._begin()
         tally = self._scan.collect()
         place = self._opened.place
@@ -59,19 +59,19 @@ class Passes:
         return tally
 
     def count_instances(self) -> Size | None:
-        """How many rows and instances there are; None if instances have no column of their own."""
+        """Count rows and instances; None if the table has no column of instances."""
         columns = self._opened.columns
         return None if columns.label is None else count_instances(self._opened.place, columns)
 
     def staircase(self, tally: Tally) -> Staircase:
-        """Second pass: the staircase of each label, in the order of their names."""
+        """Run the second pass, and return the staircase of each label, sorted by name."""
         self._begin()
         grid = tally.grid()
         stairs = tally.staircase(grid, self._scan.count(grid))
         return stairs if self._opened.columns.label is None else named_in_order(stairs, self.names)
 
     def choose_shared(self, tally: Tally, objective: Objective) -> Choice:
-        """The best threshold of pooled counts, and in one pass more what it gives each label."""
+        """Choose the best threshold of the pooled counts, then count each label in another pass."""
         self._begin()
         pooled = tally.pooled()
         grid = pooled.grid()
@@ -102,8 +102,7 @@ def _refuse_pairs(engine: Engine, columns: Columns) -> None:
         found = engine.count_pairs(columns.instance, columns.label)
     if found.num_rows:
         instance, label, count = (found.column(i)[0].as_py() for i in range(3))
-        what = "" if columns.label is None else f" and label {label!r}"
         raise ValueError(
-            "each (instance, label) must stand in one row; instance "
-            f"{instance!r}{what} stands in {count}: drop all but one of them"
+            f"{ONE_ROW_EACH}; {name_pair(instance, label, columns)} appears in {count} rows: drop "
+            "all but one of them"
         )

@@ -1,6 +1,6 @@
-"""The gate for tables: a record batch becomes arrays that the kernels can trust.
+"""The gate for tables: check record batches, and turn them into arrays that kernels can trust.
 
-What is wrong is said with the rule, the value and its place: the row, its row group, its file.
+An error names the rule, the value and its place: the row, its row group, its file.
 """
 
 from collections.abc import Iterator
@@ -17,18 +17,18 @@ from halfmax.tables.columns import Columns, id_type, plain_type
 
 
 class Place(NamedTuple):
-    """Where a batch stands."""
+    """Where a batch is in a table."""
 
-    part: str  # of a file, or of a frame
-    first: int  # rows of the part before it
+    part: str  # the name of a part of a file or frame
+    first: int  # the number of rows before the batch in this part
 
     def row(self, row: int) -> str:
-        """A row of the batch in words; rows are counted from 0."""
+        """Name a row of the batch; rows are counted from 0."""
         return f"row {self.first + row} of {self.part}"
 
 
 class Rows(NamedTuple):
-    """A batch, checked. Labels are codes of `names`, of which some may not be used."""
+    """A checked batch. Labels are codes that index `names`; some names may not be used."""
 
     codes: npt.NDArray[np.int32]
     names: pa.Array | None  # None for one classifier: all codes are 0
@@ -44,7 +44,7 @@ class Rows(NamedTuple):
 
     @property
     def counts(self) -> Array:
-        """What each row counts for: one, held once, or its weight."""
+        """The weight of each row; without weights a broadcast 1."""
         return unit_weights(self.size) if self.weights is None else self.weights
 
     @property
@@ -56,7 +56,7 @@ class Rows(NamedTuple):
 def read_rows(
     batches: Iterator[pa.RecordBatch], columns: Columns, part: str, first: int = 0
 ) -> Iterator[Rows]:
-    """Check batches that follow each other in one part of the table."""
+    """Check the successive batches of one part of a table."""
     for batch in batches:
         if batch.num_rows:
             yield _read(batch, columns, Place(part, first))
@@ -86,12 +86,12 @@ def _encode_label(column: pa.Array, name: str, place: Place) -> Any:
     except pa.ArrowInvalid:
         raise ValueError(
             f"column {name!r} must hold strings, or integers below 2**63; {place.part} has larger "
-            "ones: make them strings"
+            "integers: convert them to strings"
         ) from None
 
 
 def encode(column: pa.Array) -> tuple[npt.NDArray[np.int32], pa.Array]:
-    """A column without nulls as codes and what they stand for."""
+    """Encode a column without nulls as codes and the values that they stand for."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     codes = column.indices.to_numpy().astype(np.int32, copy=False)
@@ -99,12 +99,12 @@ def encode(column: pa.Array) -> tuple[npt.NDArray[np.int32], pa.Array]:
 
 
 def plain(column: pa.Array) -> pa.Array:
-    """A column that may be dictionary-encoded, with its values in their places."""
+    """Return a column with its dictionary encoding, if any, removed."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def _known(batch: pa.RecordBatch, name: str, place: Place) -> pa.Array:
-    """A column that must not have nulls."""
+    """Return a column of the batch, which must not have nulls."""
     column = batch.column(batch.schema.get_field_index(name))
     if pa.types.is_dictionary(column.type) and column.dictionary.null_count:
         column = plain(column)
@@ -126,14 +126,14 @@ def _floats(batch: pa.RecordBatch, name: str, place: Place) -> Array:
 
 
 def check_scores(values: Array, name: str, place: Place) -> Array:
-    """Finite, or -inf for "never predicted"."""
-    if not values.max() < np.inf:  # one maximum finds NaN, which spreads, and +inf alike
+    """Check that scores are finite, or -inf for "never predicted"."""
+    if not values.max() < np.inf:  # the maximum finds both +inf and NaN, which propagates
         _refuse(f"column {name!r} must be finite or -inf", values, ~(values < np.inf), place)
     return values
 
 
 def check_probabilities(values: Array, name: str, place: Place) -> Array:
-    """From 0 to 1."""
+    """Check that probabilities are from 0 to 1."""
     if not (values.min() >= 0 and values.max() <= 1):
         wrong = ~((values >= 0) & (values <= 1))
         _refuse(f"column {name!r} must hold probabilities, from 0 to 1", values, wrong, place)

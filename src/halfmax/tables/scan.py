@@ -1,8 +1,8 @@
 """The two passes over a table that this process reads itself, on all cores, in bounded memory.
 
 The first pass collects the scores of positives and counts rows; the second counts how many scores
-lie at or above each step of the grid of positives. What the first has read is kept for the second
-as long as it is small; the rest is read again.
+are at or above each step of the grid of positives. The second pass reuses what the first has read
+as far as it fits in memory, and reads the rest again.
 """
 
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from halfmax._core.limits import limits
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array
@@ -23,31 +24,29 @@ from halfmax.tables.rows import Rows
 from halfmax.tables.sources import LocalTable
 from halfmax.tables.tally import NO_ROWS, Entries, Tally, join_entries
 
-_KEPT_BYTES = 1 << 28  # of codes and scores between the passes
-
 
 class Watch(Protocol):
-    """Somebody who looks at all rows during the first pass, part by part."""
+    """An observer of all rows during the first pass, part by part."""
 
     def see(self, seen: Any, columns: Array, instances: pa.Array) -> Any:
-        """What was seen of a part so far (at first None) and of these rows of it."""
+        """Look at some rows of a part; return its new state (at first None)."""
 
     def follow(self, seen: Any) -> None:
-        """Parts come in the order of the table."""
+        """Take the final state of a part; parts come in the order of the table."""
 
 
 class Scan:
-    """A table, read part by part; the second time from what was kept of the first."""
+    """Read a table part by part, the second time from what was kept of the first."""
 
-    def __init__(self, table: LocalTable, told: Progress, watch: Watch | None = None) -> None:
-        self._table, self._told, self._watch = table, told, watch
+    def __init__(self, table: LocalTable, progress: Progress, watch: Watch | None = None) -> None:
+        self._table, self._progress, self._watch = table, progress, watch
         self._weighted = table.columns.weight is not None
         self._codes, self._kept = LabelCodes(), _Kept()
-        self._known = 0  # labels, once all have been met
-        self._sizes: list[int] = []  # rows of each part, once they are known
+        self._known = 0  # number of labels, after the first pass
+        self._sizes: list[int] = []  # rows of each part, after the first pass
 
     def collect(self) -> Tally:
-        """First pass: the scores of the positives, and how many rows each label has."""
+        """Run the first pass: collect the scores of the positives, and count each label's rows."""
         positives: list[Entries] = []
         total = self._no_counts(0)
         for found, part_total, rows, seen in map_blocks(self._collect_part, self._places):
@@ -55,7 +54,7 @@ class Scan:
             total = add_counts(total, part_total)
             if self._watch is not None:
                 self._watch.follow(seen)
-            self._told.advance(rows)
+            self._progress.advance(rows)
             self._sizes.append(rows)
         if not len(total):
             raise ValueError(NO_ROWS)
@@ -63,7 +62,7 @@ class Scan:
         return Tally(self._codes.known, join_entries(positives), total)
 
     def count(self, grid: Grid, pooled: bool = False) -> Array:
-        """Second pass: how many scores, or what weight, lie at or above each step."""
+        """Run the second pass: count, or weigh, the scores at or above each step."""
         lowest, total = grid.lowest(), self._no_counts(len(grid.scores))
         free: list[Array] = []
         known = self._known
@@ -75,20 +74,20 @@ class Scan:
                 bins = np.zeros_like(total)
             rows = 0
             for columns, scores, weights in self._entries(place):
-                self._see_no_change(place, columns.max() < known)
+                self._check_unchanged(place, columns.max() < known)
                 columns = np.zeros_like(columns) if pooled else columns
                 scores = scores.astype(grid.scores.dtype, copy=False)
                 add_entries(columns, scores, weights, grid, lowest, bins)
                 rows += len(columns)
-            self._see_no_change(place, rows == self._sizes[place])
-            if self._weighted:  # sums of floats are taken in the order of the parts
+            self._check_unchanged(place, rows == self._sizes[place])
+            if self._weighted:  # floats are summed in the order of the parts
                 return rows, bins
             free.append(bins)
             return rows, None
 
         for rows, bins in map_blocks(count, self._places):
             total += 0 if bins is None else bins
-            self._told.advance(rows)
+            self._progress.advance(rows)
         for bins in free:
             total += bins
         return accumulate(grid, total)
@@ -121,22 +120,22 @@ class Scan:
         for rows in self._table.rows_of(place, of_scores(self._table.columns)):
             yield self._entries_of(rows)
 
-    def _see_no_change(self, place: int, same: bool) -> None:
-        """The second pass must meet what the first has met, on which its kernel relies."""
+    def _check_unchanged(self, place: int, same: bool) -> None:
+        """Check that the second pass reads what the first has read; its kernel relies on it."""
         if not same:
             name = self._table.parts[place].name
-            raise ValueError(f"{name} has changed while it was read: try again")
+            raise ValueError(f"{name} has changed while it was being read: try again")
 
     def _entries_of(self, rows: Rows) -> Entries:
         return Entries(self._codes.recode(rows), rows.scores, rows.counts)
 
 
 class _Kept:
-    """What the first pass has read, by part, up to so many bytes."""
+    """The entries that the first pass has read, by part, up to `limits.scan_kept_bytes`."""
 
     def __init__(self) -> None:
         self._parts: dict[int, list[Entries] | None] = {}  # None: it did not fit
-        self._room, self._lock = _KEPT_BYTES, Lock()
+        self._room, self._lock = limits.scan_kept_bytes, Lock()
 
     def add(self, place: int, entries: Entries) -> None:
         with self._lock:

@@ -1,4 +1,4 @@
-"""Whatever holds a table becomes parts that can be scanned, or an engine that scans its own."""
+"""Tables that this process reads itself: files, Arrow tables, data frames and relations."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -7,46 +7,47 @@ from typing import Any
 
 import pyarrow as pa
 
+from halfmax._core.limits import limits
 from halfmax.tables.columns import Columns, kind_of_id, plain_schema
-from halfmax.tables.files import CSV, ROWS_AT_ONCE, Part, format_of, open_files, told_while
+from halfmax.tables.files import CSV, Part, checked_batches, format_of, open_files
 from halfmax.tables.rows import Rows, read_rows
 
 KNOWN = (
     "a path, glob or folder of Parquet, Arrow IPC or CSV files (or a list of them), a pyarrow "
-    "table or dataset, a pandas, polars or other frame that Narwhals knows, a DuckDB relation, "
+    "table or dataset, a pandas, polars or other frame that Narwhals supports, a DuckDB relation, "
     "or a Spark or Dask data frame"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class LocalTable:
-    """A table that this process reads itself.
+    """A table that this process reads itself, in parts.
 
-    ``columns`` are those that were found; ``native`` is the frame in memory that it came as.
+    ``columns`` are those that were found; ``native`` is the data frame that was passed, if any.
     """
 
     parts: list[Part]
     schema: pa.Schema
     columns: Columns
     native: Any = None
-    untyped: bool = False  # of CSV, whose ids are read as text
+    untyped: bool = False  # CSV, whose ids are read as text
     is_file: bool = False
-    files: tuple[str, ...] = ()  # that are read, as far as they are known
+    files: tuple[str, ...] = ()  # the files that are read, as far as they are known
 
     def rows_of(self, place: int, columns: Columns | None = None) -> Iterator[Rows]:
-        """The rows of a part, checked; all columns that were found, or some of them."""
+        """Read and check the rows of a part, with all columns that were found or some of them."""
         part, columns = self.parts[place], columns or self.columns
         return read_rows(part.read(columns.names), columns, part.name, part.first)
 
     @property
     def rows(self) -> int | None:
-        """The number of rows, where it is known before they are read."""
+        """The number of rows, or None if it is not known before they are read."""
         sizes = [part.rows for part in self.parts]
         return None if None in sizes else sum(size or 0 for size in sizes)
 
 
 def open_table(source: Any, columns: Columns, whole: bool = False) -> LocalTable:
-    """Open a source and see that every part of it has the columns, of one kind.
+    """Open a source, and check that every part has the columns and that their types agree.
 
     With ``whole`` the other columns can be read as well.
     """
@@ -60,7 +61,7 @@ def open_table(source: Any, columns: Columns, whole: bool = False) -> LocalTable
 
 
 def as_paths(source: Any) -> list[str]:
-    """The paths, if the source is one or more of them."""
+    """Return the paths, or an empty list if the source is something else."""
     if isinstance(source, (str, os.PathLike)):
         return [os.fspath(source)]
     several = source if isinstance(source, (list, tuple)) else []
@@ -74,20 +75,20 @@ def _of_files(paths: Sequence[str], columns: Columns, whole: bool) -> LocalTable
     found, schema = columns.found_in(first.schema, first.path), first.schema
     for file in others:
         here = columns.found_in(file.schema, file.path)
-        names, wanted = (
+        names, expected = (
             (set(schema.names) if whole else set(roles.names))
             for schema, roles in ((file.schema, here), (first.schema, found))
         )
-        if names != wanted:
+        if names != expected:
             raise ValueError(
                 f"all files must have the same columns; only one of {first.path} and {file.path} "
-                f"has {min(names ^ wanted)!r}"
+                f"has {min(names ^ expected)!r}"
             )
         for name in found.ids:
             kinds = [kind_of_id(schema.field(name).type) for schema in (first.schema, file.schema)]
             if kinds[0] != kinds[1]:
                 raise TypeError(
-                    f"column {name!r} must be of one kind in all files; it holds {kinds[0]} in "
+                    f"column {name!r} must have one type in all files; it holds {kinds[0]} in "
                     f"{first.path} and {kinds[1]} in {file.path}"
                 )
         if whole:
@@ -99,7 +100,7 @@ def _of_files(paths: Sequence[str], columns: Columns, whole: bool) -> LocalTable
 
 
 def _united(some: pa.Schema, others: pa.Schema, path: str) -> pa.Schema:
-    """Columns that differ take the type that holds the values of both."""
+    """Merge two schemas; a column that differs takes the type that holds the values of both."""
     fields = [some.field(field.name) for field in others]
     if [field.type for field in others] == [field.type for field in fields]:
         return some
@@ -113,7 +114,7 @@ def _united(some: pa.Schema, others: pa.Schema, path: str) -> pa.Schema:
         ) from error
 
 
-def _of_frame(source: Any, wanted: list[str] | None) -> "_Opened":
+def _of_frame(source: Any, columns: list[str] | None) -> "_Opened":
     if _is_dataset(source):
         return source.schema, [_of_dataset(source)], None, source.schema.names
     if isinstance(source, pa.RecordBatch):
@@ -127,7 +128,7 @@ def _of_frame(source: Any, wanted: list[str] | None) -> "_Opened":
         )
     if is_duckdb(source):
         return _of_duckdb(source)
-    return _of_narwhals(source, wanted)
+    return _of_narwhals(source, columns)
 
 
 def _is_dataset(source: Any) -> bool:
@@ -141,40 +142,42 @@ _Opened = tuple[pa.Schema, list[Part], Any, list[str]]
 
 def _slices(table: pa.Table) -> list[Part]:
     def part(first: int) -> Part:
-        rows = table.slice(first, ROWS_AT_ONCE)
+        rows = table.slice(first, limits.table_rows_at_once)
 
-        def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
-            return iter((rows if wanted is None else rows.select(wanted)).to_batches())
+        def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+            return iter((rows if columns is None else rows.select(columns)).to_batches())
 
         return Part("the table", rows.num_rows, read, first)
 
-    return [part(first) for first in range(0, table.num_rows, ROWS_AT_ONCE)]
+    return [part(first) for first in range(0, table.num_rows, limits.table_rows_at_once)]
 
 
 def _of_dataset(whole: Any) -> Part:
-    def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
-        # Its fragments would forget a filter that the dataset may have. Reading few ahead keeps
+    def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+        # Its fragments would lose a filter that the dataset may have. A short readahead keeps
         # memory bounded.
         ahead = {"batch_readahead": 2, "fragment_readahead": 1}
 
         def batches() -> Iterator[pa.RecordBatch]:
-            return iter(whole.to_batches(columns=wanted, batch_size=ROWS_AT_ONCE, **ahead))
+            return iter(
+                whole.to_batches(columns=columns, batch_size=limits.table_rows_at_once, **ahead)
+            )
 
-        return told_while("the dataset", "a table", "", batches)
+        return checked_batches("the dataset", "a table", "", batches)
 
     return Part("the dataset", None, read)
 
 
 def is_duckdb(source: Any) -> bool:
-    """Whether it is a relation of DuckDB, which is computed anew whenever it is read."""
+    """Whether the source is a DuckDB relation, which is computed anew each time it is read."""
     return type(source).__name__ == "DuckDBPyRelation"
 
 
 def _of_duckdb(relation: Any) -> _Opened:
-    def read(wanted: list[str] | None) -> Iterator[pa.RecordBatch]:
-        some = relation if wanted is None else relation.select(*map(_quoted, wanted))
-        to_reader = getattr(some, "to_arrow_reader", None) or some.fetch_arrow_reader  # once so
-        return iter(to_reader(ROWS_AT_ONCE))
+    def read(columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+        some = relation if columns is None else relation.select(*map(_quoted, columns))
+        to_reader = getattr(some, "to_arrow_reader", None) or some.fetch_arrow_reader  # older name
+        return iter(to_reader(limits.table_rows_at_once))
 
     schema = relation.limit(0).to_arrow_table().schema
     return schema, [Part("the relation", None, read)], None, schema.names
@@ -185,23 +188,23 @@ def _quoted(name: str) -> str:
     return f'"{escaped}"'
 
 
-def _of_narwhals(source: Any, wanted: list[str] | None) -> _Opened:
+def _of_narwhals(source: Any, columns: list[str] | None) -> _Opened:
     import narwhals as nw
 
     try:
         frame: Any = nw.from_native(source, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         reason = " ".join(str(error).split())
-        raise ValueError(f"names of columns must not repeat: {reason:.300}") from error
+        raise ValueError(f"column names must not repeat: {reason:.300}") from error
     if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
         raise TypeError(f"source must be {KNOWN}; got {type(source).__name__}")
     names = list(frame.collect_schema().names())
-    if wanted is not None:
-        frame = frame.select([name for name in names if name in wanted])
+    if columns is not None:
+        frame = frame.select([name for name in names if name in columns])
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     try:
-        table = nw.maybe_reset_index(frame).to_arrow()  # the index of pandas is no column
+        table = nw.maybe_reset_index(frame).to_arrow()  # the index of pandas is not a column
     except (pa.ArrowException, TypeError) as error:
         reason = " ".join(str(error).split())
         raise TypeError(f"each column must hold values of one type: {reason:.300}") from error

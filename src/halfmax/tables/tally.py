@@ -1,4 +1,4 @@
-"""What the first pass over a table finds, and the staircase that the second makes of it."""
+"""The result of the first pass over a table, and the staircase that the second builds from it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,18 +16,18 @@ from halfmax.staircase.counting import count_entries
 from halfmax.staircase.grid import Grid
 from halfmax.staircase.staircase import Staircase
 
-_MOST_DIGITS = 18  # of what is an integer of 64 bits in all cases
-_ROUNDING = 1e-9  # of sums of weights
-NO_WEIGHTS = f"{in_python('n_instances')} has no meaning beside weights: leave it out"
+_MOST_DIGITS = 18  # all integers of this length fit into 64 bits
+_ROUNDING = 1e-9  # relative rounding error of sums of weights
+NO_WEIGHTS = f"{in_python('n_instances')} cannot be combined with weights: leave it out"
 NO_ROWS = "the table must have at least one row; it has none"
 
 
 class Entries(NamedTuple):
-    """(label, score) pairs with labels as codes."""
+    """Labels (as codes), scores and weights of some rows."""
 
     columns: npt.NDArray[np.int32]
     scores: Array
-    weights: Array  # int32 ones, held once, where rows have no weights
+    weights: Array  # a broadcast int32 one if rows have no weights
 
     @property
     def nbytes(self) -> int:
@@ -36,7 +36,7 @@ class Entries(NamedTuple):
 
 
 def join_entries(parts: Sequence[Entries]) -> Entries:
-    """All of them; scores take the wider type if they differ."""
+    """Concatenate entries; scores take the wider type if the types differ."""
     return Entries(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -48,7 +48,7 @@ class Size(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """The scores of positives, and how many rows each label has, or what they weigh."""
+    """The scores of positives, and the number of rows of each label, or their total weight."""
 
     labels: pa.Array  # in the order of their codes
     positives: Entries
@@ -66,8 +66,8 @@ class Tally(NamedTuple):
     ) -> "Tally":
         """Count pairs that are not in the table as negatives.
 
-        Only a metric that counts true negatives makes it count the instances, if nobody says how
-        many there are.
+        If `n_instances` is not known, instances are counted only for metrics that count true
+        negatives.
         """
         if n_instances is None:
             return self._of_all_instances(objective, count_instances)
@@ -76,9 +76,8 @@ class Tally(NamedTuple):
             raise ArgumentError(NO_WEIGHTS)
         if n_instances < (most := int(self.total.max())):
             raise ArgumentError(
-                f"{in_python('n_instances')} must be the number of instances; one label alone has "
-                f"{most:,} rows, "
-                f"and it is {n_instances:,}"
+                f"{in_python('n_instances')} must be the number of instances; got "
+                f"{n_instances:,}, but one label alone has {most:,} rows"
             )
         return self._replace(total=np.full_like(self.total, n_instances))
 
@@ -95,14 +94,14 @@ class Tally(NamedTuple):
         if size.rows > pairs:
             raise ValueError(
                 f"metric {objective.metric.name!r} counts true negatives, and the table has "
-                f"{size.rows:,} rows for {pairs:,} pairs of an instance and a label: keep one row "
-                "for each pair"
+                f"{size.rows:,} rows for {pairs:,} (instance, label) pairs: keep one row for each "
+                "pair"
             )
         if self.weighted and size.rows < pairs:
             raise ValueError(
                 f"metric {objective.metric.name!r} counts true negatives, and the weights of "
-                f"{pairs - size.rows:,} pairs of an instance and a label are not known, because "
-                "the table has no rows for them: give every instance a row for every label"
+                f"{pairs - size.rows:,} (instance, label) pairs are not known, because the table "
+                "has no rows for them: add a row for every instance and label"
             )
         if self.weighted:
             return self
@@ -118,28 +117,28 @@ class Tally(NamedTuple):
             f"{in_python('n_instances')}"
         )
         if self.weighted:
-            remedy = "give every instance a row for every label"
+            remedy = "add a row for every instance and label"
         raise ArgumentError(
             f"metric {objective.metric.name!r} counts true negatives, and labels have from "
             f"{fewest:,g} to {most:,g} rows: {remedy}"
         )
 
     def pooled(self) -> "Tally":
-        """The same as one label."""
+        """Merge all labels into one."""
         columns = np.zeros_like(self.positives.columns)
         total = self.total.sum(keepdims=True)
         return Tally(self.labels[:1], self.positives._replace(columns=columns), total)
 
     def grid(self) -> Grid:
-        """The steps that are worth trying."""
+        """The grid of candidate thresholds: the scores of the positives."""
         return Grid.from_entries(self.positives.columns, self.positives.scores, len(self.labels))
 
     def staircase(self, grid: Grid, predicted: Array) -> Staircase:
-        """The staircase on a grid, once its predictions have been counted."""
+        """Build the staircase on a grid, from the predictions counted at its steps."""
         columns, scores, weights = self.positives
         scores = scores.astype(grid.scores.dtype, copy=False)
         hits = count_entries(grid, columns, scores, weights)
-        size = np.bincount(columns, weights, grid.n_labels)  # equal scores may have been added up
+        size = np.bincount(columns, weights, grid.n_labels)  # an engine adds up equal scores
         positives = size.astype(self.total.dtype, copy=False)
         return Staircase(grid, hits, predicted, positives, self.total)
 
@@ -150,13 +149,13 @@ def _counts_negatives(objective: Objective) -> bool:
 
 
 def named_in_order(stairs: Staircase, names: list[Any]) -> Staircase:
-    """The same labels, named, from the lowest to the highest."""
+    """Name the labels of a staircase, and sort them by name."""
     order = sorted(range(len(names)), key=names.__getitem__)
     return replace(stairs, labels=tuple(names)).of_labels(np.array(order))
 
 
 def as_integers(labels: list[Any]) -> list[Any]:
-    """Labels read as text, as integers if that is what all of them are."""
+    """Convert labels that were read as text to integers, if all of them are integers."""
     if all(_is_whole(label) for label in labels):
         return [int(label) for label in labels]
     return labels

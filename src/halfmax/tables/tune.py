@@ -1,4 +1,4 @@
-"""Thresholds from long tables: macro and micro where the data lie, everything else as a matrix."""
+"""Tune thresholds on long tables: macro and micro where the data is, all else as a matrix."""
 
 from dataclasses import replace
 from typing import Any
@@ -39,47 +39,85 @@ def tune_table(
     check_duplicates: bool | None = None,
     progress: ProgressLike = None,
 ) -> Thresholds:
-    """The thresholds of `tune`, from a table with a row for each (instance, label).
+    """Tune the thresholds of a long table, with one row for each (instance, label) pair.
 
-    The table stays where it is. Two passes over it, in bounded memory, give the exact answer: the
-    first collects the scores of positives, the second counts how many scores reach each of them.
+    The table stays where it is. Two passes over it, in bounded memory, give exactly the thresholds
+    that `tune` gives for the same data as a matrix: the first pass collects the scores of the
+    positives, the second counts how many scores reach each of them.
 
     Parameters
     ----------
-    source
-        A path, glob or folder of Parquet, Arrow IPC or CSV files (``.csv.gz`` and the like too), or
-        a list of them; a pyarrow table or dataset; a pandas, polars or any other frame that
-        Narwhals knows; a DuckDB relation; a Spark or Dask data frame, which is worked on inside its
-        engine.
-    label, score, truth, weight, instance : str
-        Names of the columns. Labels and instances are strings or integers, truth is bool or 0/1,
-        scores are finite or ``-inf``. ``label=None`` is for one classifier. `weight` is of a row,
-        so that pairs may differ; the column of instances is needed for duplicates and for whatever
-        looks at whole rows, and may be missing otherwise.
-    metric, average, per_label, guard, zero_division, min_precision, min_recall
-        As `tune` takes them. Macro and micro averages are computed where the data lie. Guards,
-        ``average="samples"`` and macro with ``per_label=False`` look at whole rows: the table is
-        held in memory as a sparse matrix, and tables of Spark and Dask are refused.
-    n_instances : int, optional
-        A pair that is not in the table is a negative that is never predicted, as in a sparse
-        matrix. Only metrics that count true negatives, such as accuracy, need to know how many
-        such pairs there are. By default the instances in the table are counted, which takes one
-        more pass over their column. Pass the number if other instances have no rows at all, or if
-        there is no column of instances.
-    check_duplicates : bool, optional
-        Whether a pair in two rows is an error. By default it is where there is a column of
-        instances, but not in Spark and Dask, where to find out would shuffle the whole table.
-    progress : bool or function
-        True for a line on stderr, or a function of (done, all) in rows; all is 0 if not known.
+    source : path, list of paths, table, dataset, data frame or relation
+        A path, glob or folder of Parquet, Arrow IPC or CSV files (compressed CSV such as
+        ``.csv.gz`` too), or a list of paths; a pyarrow table or dataset; a pandas, polars or any
+        other data frame that Narwhals supports; a DuckDB relation; a Spark or Dask data frame,
+        which is processed inside its engine.
+    label : str or None
+        The column of labels, strings or integers. None if the table holds one classifier.
+    score : str
+        The column of scores, finite or ``-inf``.
+    truth : str
+        The column of the truth, bool or 0/1.
+    metric : str or Metric
+        The metric to maximise, as in `tune`.
+    average : {"macro", "micro", "samples"}
+        How labels are averaged, as in `tune`. Macro and micro averages are computed where the data
+        is.
+    instance : str or None
+        The column of instances, strings or integers. It is needed to find duplicates and for
+        everything that looks at whole rows of the matrix; otherwise it may be absent.
+    weight : str or None
+        The column of weights. Each row of the table has its own, so the pairs of one instance may
+        differ.
+    per_label : bool
+        Whether each label gets a threshold of its own, as in `tune`.
+    guard : str or None
+        The guard against overfitted thresholds, as in `tune`. Guards, ``average="samples"`` and
+        ``average="macro"`` with ``per_label=False`` look at whole rows: the table is then held in
+        memory as a sparse matrix, and tables of Spark and Dask are refused.
+    zero_division : float
+        The value of 0/0, as in `tune`.
+    min_precision : float or None
+        The lowest precision allowed, as in `tune`.
+    min_recall : float or None
+        The lowest recall allowed, as in `tune`.
+    n_instances : int or None
+        The number of instances. A pair that is not in the table is a negative that is never
+        predicted, as in a sparse matrix, and only metrics that count true negatives, such as
+        accuracy, depend on how many such pairs there are. By default the instances in the table
+        are counted, which takes one more pass over their column. Pass the number if further
+        instances have no rows at all, or if there is no column of instances.
+    check_duplicates : bool or None
+        Whether to refuse a pair that appears in two rows. By default this is done if there is a
+        column of instances, but not in Spark and Dask, where it would shuffle the whole table.
+    progress : bool, callable or None
+        True for a line on stderr, or a function of (done, total) in rows. The total is 0 if it is
+        not known.
 
     Returns
     -------
     Thresholds
-        With the labels in order: numbers by size, strings letter by letter.
+        The thresholds. Labels are sorted: numbers by value, strings by code point.
 
+    Raises
+    ------
+    ValueError
+        If a value is not allowed, a pair appears twice, or a file cannot be read. The message
+        names the row and the file.
+    TypeError
+        If a column or an argument has the wrong type.
+
+    See Also
+    --------
+    tune : Tune arrays, sparse matrices and wide data frames.
+    apply_table : Apply the thresholds to a table.
+    assess_table : Estimate what the thresholds will reach on new data.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
     >>> table = {"label": ["cat", "cat", "cat", "dog", "dog"],
     ...          "score": [0.9, 0.4, 0.1, 0.8, 0.3], "truth": [1, 1, 0, 0, 1]}
-    >>> import pyarrow as pa
     >>> t = tune_table(pa.table(table))
     >>> t.labels, t.thresholds.tolist(), round(t.score, 4)
     (('cat', 'dog'), [0.4, 0.3], 0.8333)
@@ -105,8 +143,8 @@ def _tune_in_place(
     weighted = opened.columns.weight is not None
     counts = tuning.choice.counts
     most = counts.total.max()
-    rows = _ENOUGH_ROWS if weighted else int(most)  # a sum of weights tells no rows
-    # Labels with fewer rows than others have no fewer instances.
+    rows = _ENOUGH_ROWS if weighted else int(most)  # a sum of weights is not a number of rows
+    # A label with fewer rows than another still has all instances.
     counts = counts._replace(total=np.full_like(counts.total, most))
     whole = replace(tuning, choice=tuning.choice._replace(counts=counts))
     warn_of_problems(whole, tuned, rows, weighted)
@@ -116,7 +154,7 @@ def _tune_in_place(
 def tune_on_staircases(
     opened: OpenedTable, goal: Goal, n_instances: int | None, progress: ProgressLike
 ) -> Thresholds:
-    """What the staircases of the table choose; the answer holds on to them."""
+    """Tune on the staircases of the table; the result keeps them."""
     apart = goal.per_label or goal.one_classifier
     with Passes(opened, progress, 2 if apart else 3) as passes:
         tally = passes.collect()

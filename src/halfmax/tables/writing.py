@@ -1,4 +1,4 @@
-"""Tables go to files batch by batch, and the files appear whole or not at all."""
+"""Write tables to files batch by batch; a file appears whole or not at all."""
 
 import os
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _ENDINGS = (".parquet", ".arrow", ".arrows", ".csv", ".csv.gz", ".tsv")
 
 
 def check_output(path: str | os.PathLike[str], overwrite: bool) -> None:
-    """Refuse a path that could not be written, before the long work begins."""
+    """Refuse a path that cannot be written, before the long work begins."""
     if format_of(os.fspath(path)) is None:
         raise ValueError(
             f"cannot tell the format of {os.fspath(path)}: its name must end in "
@@ -30,7 +30,7 @@ def check_output(path: str | os.PathLike[str], overwrite: bool) -> None:
 
 @contextmanager
 def table_file(path: str | os.PathLike[str], schema: pa.Schema, overwrite: bool) -> Iterator[Any]:
-    """A writer of record batches in the format that the path's name tells."""
+    """Open a writer of record batches, in the format of the path's suffix."""
     with whole_file(path, overwrite) as part, _writer(part, Path(path).name, schema) as writer:
         yield writer
 
@@ -52,7 +52,7 @@ def _writer(part: Path, name: str, schema: pa.Schema) -> Any:
 
 
 class _ArrowWriter:
-    """An Arrow file has no room for dictionaries that change from batch to batch."""
+    """Write an Arrow file without dictionaries, which must not change from batch to batch."""
 
     def __init__(self, part: Path, schema: pa.Schema) -> None:
         self._schema = schema
@@ -70,7 +70,7 @@ class _ArrowWriter:
 
 
 class _CsvWriter:
-    """A CSV writer that compresses as the file's name tells, and closes what it opened."""
+    """Write a CSV file, compressed if its suffix says so."""
 
     def __init__(self, part: Path, name: str, schema: pa.Schema, options: Any) -> None:
         from pyarrow import csv

@@ -10,7 +10,7 @@ from halfmax.cli.commands.staging import staged
 from halfmax.cli.mesh_options import MinCount, Rank
 from halfmax.cli.options import Debug, Quiet, is_set, refuse_options
 from halfmax.cli.run import Command, Group, running
-from halfmax.paper import PARTS, RUNS
+from halfmax.paper.parts import PARTS, RUNS
 
 if TYPE_CHECKING:
     from halfmax.paper.curse.simulation import Curse

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from halfmax._core.errors import ArgumentError, HalfmaxWarning, in_python
+from halfmax._core.limits import limits
 from halfmax._core.progress import Progress, ProgressLike, counted
 from halfmax._core.threads import one_blas_thread
 from halfmax._core.types import Array, Floats
@@ -34,9 +35,6 @@ from halfmax.metrics.average import AVERAGES
 from halfmax.tuning.tune import tune
 
 FEWEST_DOCUMENTS = 3  # to leave one out and still see two that differ
-# Scores that thresholds are tuned on, at most: 1 GiB of float32. To tune the average over
-# documents takes nine times the memory of its scores.
-_MOST_SCORES = {"macro": 1 << 28, "micro": 1 << 28, "samples": 1 << 27}
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +173,8 @@ def tune_all(
 
 def n_tuned(n_documents: int, n_labels: int, average: str) -> int:
     """On how many of the documents thresholds are tuned: as many as fit in memory."""
-    return min(n_documents, max(1, _MOST_SCORES[average] // n_labels))
+    most = limits.tuned_scores_of_samples if average == "samples" else limits.tuned_scores
+    return min(n_documents, max(1, most // n_labels))
 
 
 def tune_left_out(

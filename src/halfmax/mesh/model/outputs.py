@@ -7,13 +7,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from halfmax._core.limits import limits
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks, one_blas_thread, spans
 from halfmax._core.types import Array
 
 Result = TypeVar("Result")
-
-_BLOCK_ENTRIES = 1 << 21  # 8 MiB of float32 for each thread stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +80,7 @@ class Outputs:
     ) -> "Generator[Result, None, None]":
         """``work(block, rows)`` for every block, on all cores, in the order of the documents."""
         n_documents, n_labels = self.shape
-        blocks = spans(n_documents, max(1, _BLOCK_ENTRIES // max(n_labels, 1)))
+        blocks = spans(n_documents, max(1, limits.output_block_entries // max(n_labels, 1)))
         with one_blas_thread():
             for done, rows in zip(
                 map_blocks(lambda rows: work(self[rows].whole(), rows), blocks), blocks, strict=True

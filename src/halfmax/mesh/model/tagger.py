@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.files import whole_file
+from halfmax._core.limits import limits
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array, Floats
 from halfmax.mesh.model import file
@@ -24,7 +25,6 @@ from halfmax.metrics.average import AVERAGES, check_average
 Singles = npt.NDArray[np.float32]
 
 AUTO, PLUG_IN = RULES = ("auto", "plug-in")
-_TEXTS_AT_ONCE = 4096
 
 
 class Tag(NamedTuple):
@@ -92,7 +92,7 @@ class Tagger:
         if isinstance(texts, (str, bytes)):
             raise TypeError(f"texts must be a list of texts; got the single text {texts!r:.60}")
         parts, texts = [np.empty((0, len(self.offset)), np.float32)], iter(texts)
-        while some := list(islice(texts, _TEXTS_AT_ONCE)):
+        while some := list(islice(texts, limits.texts_at_once)):
             parts.append(self.words.matrix(some) @ self.loadings - self.offset)
             if told is not None:
                 told.advance(len(some))

@@ -13,12 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from halfmax._core.files import refuse_input, whole_file
+from halfmax._core.limits import limits
 from halfmax._core.progress import ProgressLike
 from halfmax.mesh.records.reading import AnyPath, find_files, read_records
 from halfmax.mesh.records.record import Deletion, Record, join_text
 
-_ROWS_AT_ONCE = 4096  # of a batch
-_CHARACTERS_AT_ONCE = 32 << 20  # of a batch, where records are long
 _REPLACED, _DELETED = b"halfmax.mesh.replaced", b"halfmax.mesh.deleted"
 _SCHEMA = pa.schema(
     [
@@ -185,7 +184,8 @@ def _in_batches(records: Iterable[Record]) -> Iterator[pa.RecordBatch]:
     for record in records:
         waiting.append(record)
         characters += len(record.title) + len(record.abstract) + sum(map(len, record.mesh))
-        if len(waiting) == _ROWS_AT_ONCE or characters > _CHARACTERS_AT_ONCE:
+        full = len(waiting) == limits.corpus_rows_at_once
+        if full or characters > limits.corpus_characters_at_once:
             yield _batch(waiting)
             waiting, characters = [], 0
     if waiting:

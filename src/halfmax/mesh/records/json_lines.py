@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from halfmax.mesh.records.record import MOST_TEXT, Record, tidy
+from halfmax.mesh.records.record import MOST_TEXT, BadRecordError, Record, tidy
 
 EXPECTED = (
     'one JSON object a line, as {"pmid": 1, "title": "...", "abstract": "...", "mesh": ["..."]}'
@@ -32,19 +32,15 @@ def parse(stream: BinaryIO, name: str) -> Iterator[Record]:
             continue
         try:
             record = _read(line)
-        except _RefusedError as error:
+        except BadRecordError as error:
             raise ValueError(f"{name}, line {number}: {error}") from None
         yield record
-
-
-class _RefusedError(Exception):
-    """A line that is no record."""
 
 
 def _read(line: bytes) -> Record:
     row = _decode(line)
     if not isinstance(row, dict):
-        raise _RefusedError(f"there must be {EXPECTED}; got {_kind(row)}")
+        raise BadRecordError(f"there must be {EXPECTED}; got {_kind(row)}")
     title, abstract = _text(row, "title"), _text(row, "abstract")
     record = Record(_pmid(row), title, abstract, _mesh(row))
     if b"\\u" in line:
@@ -54,29 +50,29 @@ def _read(line: bytes) -> Record:
 
 def _decode(line: bytes) -> Any:
     if len(line) > MOST_TEXT:
-        raise _RefusedError(f"a line must be shorter than {MOST_TEXT:,} bytes; write {EXPECTED}")
+        raise BadRecordError(f"a line must be shorter than {MOST_TEXT:,} bytes; write {EXPECTED}")
     try:
         return json.loads(line.decode("utf-8"))
     except UnicodeDecodeError as error:
         wrong = line[error.start : error.start + 4]
-        raise _RefusedError(f"it must be UTF-8; byte {error.start + 1} begins {wrong!r}") from None
+        raise BadRecordError(f"it must be UTF-8; byte {error.start + 1} begins {wrong!r}") from None
     except json.JSONDecodeError as error:
-        raise _RefusedError(
+        raise BadRecordError(
             f"there must be {EXPECTED}; the JSON goes wrong at character {error.colno}: {error.msg}"
         ) from None
     except (ValueError, RecursionError) as error:  # a number of a million digits, nested lists
-        raise _RefusedError(f"the JSON cannot be read: {error}") from None
+        raise BadRecordError(f"the JSON cannot be read: {error}") from None
 
 
 def _pmid(row: dict[str, Any]) -> str:
     if "pmid" not in row:
-        raise _RefusedError("there must be a 'pmid', and there is none")
+        raise BadRecordError("there must be a 'pmid', and there is none")
     pmid = row["pmid"]
     if isinstance(pmid, bool) or not isinstance(pmid, int | str):
-        raise _RefusedError(f"'pmid' must be a whole number or a text; got {_kind(pmid)}")
+        raise BadRecordError(f"'pmid' must be a whole number or a text; got {_kind(pmid)}")
     text = str(pmid).strip()
     if not text or text.startswith("-"):
-        raise _RefusedError(f"'pmid' must be positive or a text that is not empty; got {pmid!r}")
+        raise BadRecordError(f"'pmid' must be positive or a text that is not empty; got {pmid!r}")
     return text
 
 
@@ -85,7 +81,7 @@ def _text(row: dict[str, Any], key: str) -> str:
     if text is None:
         return ""
     if not isinstance(text, str):
-        raise _RefusedError(f"{key!r} must be a text; got {_kind(text)}")
+        raise BadRecordError(f"{key!r} must be a text; got {_kind(text)}")
     return text
 
 
@@ -94,12 +90,12 @@ def _mesh(row: dict[str, Any]) -> tuple[str, ...]:
     if terms is None:
         return ()
     if not isinstance(terms, list):
-        raise _RefusedError(f"'mesh' must be a list of texts; got {_kind(terms)}")
+        raise BadRecordError(f"'mesh' must be a list of texts; got {_kind(terms)}")
     for place, term in enumerate(terms):
         if not isinstance(term, str):
-            raise _RefusedError(f"'mesh' must be a list of texts; item {place} is {_kind(term)}")
+            raise BadRecordError(f"'mesh' must be a list of texts; item {place} is {_kind(term)}")
         if not term.strip():
-            raise _RefusedError(f"terms in 'mesh' must not be empty; item {place} is {term!r}")
+            raise BadRecordError(f"terms in 'mesh' must not be empty; item {place} is {term!r}")
     return tuple(dict.fromkeys(tidy(term) for term in terms))
 
 
@@ -109,7 +105,7 @@ def _check_surrogates(record: Record) -> None:
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise _RefusedError(
+            raise BadRecordError(
                 f"{key!r} must be text; it has half of a surrogate pair, {text[error.start]!a}"
             ) from None
 

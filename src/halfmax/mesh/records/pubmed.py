@@ -10,7 +10,7 @@ from typing import BinaryIO, NoReturn
 from xml.parsers import expat
 
 from halfmax._core.text import spell_out
-from halfmax.mesh.records.record import MOST_TEXT, Deletion, Record, tidy
+from halfmax.mesh.records.record import MOST_TEXT, BadRecordError, Deletion, Record, tidy
 
 _Tree = dict[str, "_Tree | str"]
 
@@ -67,7 +67,7 @@ def parse(stream: BinaryIO, name: str) -> Iterator[Record | Deletion]:
             ready = reader.feed(chunk, at_end)
         except expat.ExpatError as error:
             raise ValueError(_explain(name, error, at_end)) from None
-        except _RefusedError as error:
+        except BadRecordError as error:
             raise ValueError(f"{name}, {reader.place}: {error}") from None
         except (LookupError, ValueError) as error:
             raise ValueError(
@@ -75,10 +75,6 @@ def parse(stream: BinaryIO, name: str) -> Iterator[Record | Deletion]:
                 "of single bytes that Python knows"
             ) from None
         yield from ready
-
-
-class _RefusedError(Exception):
-    """Something that no file of NLM has."""
 
 
 class _Reader:
@@ -118,14 +114,14 @@ class _Reader:
 
     def _check_memory(self) -> None:
         if self._fed - self._parser.CurrentByteIndex > _LONGEST_TOKEN:
-            raise _RefusedError(f"a tag or comment must be shorter than {_LONGEST_TOKEN:,} bytes")
+            raise BadRecordError(f"a tag or comment must be shorter than {_LONGEST_TOKEN:,} bytes")
         if not self._parser.intern and self._fed > _LONGEST_TOKEN:
-            raise _RefusedError(f"the first element must begin within {_LONGEST_TOKEN:,} bytes")
+            raise BadRecordError(f"the first element must begin within {_LONGEST_TOKEN:,} bytes")
         names = self._parser.intern
         if len(names) > self._names:
             self._names = len(names)
             if sum(len(name or "") for name in names) > _MOST_NAMES:  # None: a DOCTYPE lacks an id
-                raise _RefusedError(
+                raise BadRecordError(
                     "there are more names of elements and attributes than NLM has ever used; it "
                     "must be PubMed's or MEDLINE's XML"
                 )
@@ -134,7 +130,7 @@ class _Reader:
         self._depth += 1
         if self._closed_at:
             if self._depth > _DEEPEST:
-                raise _RefusedError(f"elements must not be nested deeper than {_DEEPEST}")
+                raise BadRecordError(f"elements must not be nested deeper than {_DEEPEST}")
             return
         inner = self._path[-1].get(name)
         if isinstance(inner, dict):
@@ -146,7 +142,7 @@ class _Reader:
             self._parser.CharacterDataHandler = self._keep
         elif self._depth == 1:
             known = spell_out(("PubmedArticleSet", "MedlineCitationSet", "DeleteCitation"), "or")
-            raise _RefusedError(
+            raise BadRecordError(
                 f"the root element must be {known}, as in PubMed's files; got {name[:60]!r}"
             )
 
@@ -169,7 +165,7 @@ class _Reader:
     def _hold(self, text: str) -> None:
         self._held += len(text) + _PIECE
         if self._held > MOST_TEXT:
-            raise _RefusedError(f"a record must have less than {MOST_TEXT:,} characters of text")
+            raise BadRecordError(f"a record must have less than {MOST_TEXT:,} characters of text")
 
     def _end_text(self) -> None:
         self._parser.CharacterDataHandler = None
@@ -192,12 +188,12 @@ class _Reader:
         if given is None:
             return None
         if not (given.isascii() and given.isdigit() and len(given) < 10):
-            raise _RefusedError(f"the Version of a PMID must be a number; got {given[:60]!r}")
+            raise BadRecordError(f"the Version of a PMID must be a number; got {given[:60]!r}")
         return int(given)
 
     def _end_deletion(self, pmid: str) -> None:
         if not pmid:
-            raise _RefusedError("a PMID to delete must not be empty")
+            raise BadRecordError("a PMID to delete must not be empty")
         self._ready.append(Deletion(pmid, self._given_version()))
         self._held = 0
 
@@ -208,7 +204,7 @@ class _Reader:
     def _end_record(self) -> None:
         texts = self._texts
         if len(texts["pmid"]) != 1:
-            raise _RefusedError(
+            raise BadRecordError(
                 f"a record must have one PMID; the one that ends here has {len(texts['pmid'])}"
             )
         self._ready.append(
@@ -224,13 +220,13 @@ class _Reader:
 
     def _check_doctype(self, *named: object) -> None:
         if named[-1]:  # the name and addresses of a DTD are followed by whether there is more
-            raise _RefusedError(
+            raise BadRecordError(
                 "the DOCTYPE must only name NLM's DTD; this one has declarations of its own, which "
                 "could be entities that grow without end or fetch other files"
             )
 
     def _refuse_entity(self, name: str, _: bool) -> NoReturn:
-        raise _RefusedError(f"the entity &{name[:60]}; {_NOT_DECLARED}")
+        raise BadRecordError(f"the entity &{name[:60]}; {_NOT_DECLARED}")
 
 
 def _title(texts: dict[str, list[str]]) -> str:

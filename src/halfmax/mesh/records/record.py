@@ -34,6 +34,10 @@ class Deletion(NamedTuple):
     version: int | None
 
 
+class BadRecordError(Exception):
+    """What is wrong with a record; the reader adds the file and the place."""
+
+
 def join_text(title: str, abstract: str) -> str:
     """The text of a record that has these."""
     return f"{title}\n{abstract}" if title and abstract else title or abstract

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from halfmax._core.jit import kernel, summing_kernel
+from halfmax._core.limits import limits
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array, Floats
 from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.rules.rule import MeshRule
 
-_ENOUGH = 4096  # documents: with more, the first sixteenth of them tells where to begin
 # Another cut costs little beside the scores, and the best of some around a guess saves a pass.
 _AROUND = np.array([0.8, 0.9, 1.0, 1.12, 1.25])
 
@@ -95,7 +95,7 @@ def _climb(outputs: Outputs, told: Progress, of_documents: Array) -> tuple[Array
     """
     n_documents, n_labels = outputs.shape
     guesses, guess = np.zeros((1, n_labels)), 0.0
-    if n_documents > _ENOUGH:
+    if n_documents > limits.half_max_without_guess:
         few = n_documents // 16
         best, guess = _climb(outputs[:few], told, of_documents[:few])
         guesses = _AROUND[:, None] * best

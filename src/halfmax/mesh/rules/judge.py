@@ -71,8 +71,8 @@ class Judged:
     @property
     def samples(self) -> float:
         """The mean F1 of documents."""
-        of_documents = self.hits_of_documents, self.predicted_of_documents
-        return float(_f1(*of_documents, self.positives_of_documents).mean())
+        f1 = _f1(self.hits_of_documents, self.predicted_of_documents, self.positives_of_documents)
+        return float(f1.mean())
 
     def flooding(self, rare: Array) -> int:
         """How many of the rare labels are predicted for more than a third of the documents."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import NamedTuple
 
 PASS, DIFFERS = "pass", "differs"
 
@@ -49,36 +50,43 @@ class Claim:
     seen: dict[str, float] = field(default_factory=dict)
 
 
+class Statement(NamedTuple):
+    """What the paper says: the first four attributes of a `Claim`."""
+
+    key: str
+    where: str
+    text: str
+    paper: float | str | None
+
+
 def judged(
-    agrees: bool,
-    key: str,
-    where: str,
-    statement: str,
-    paper: float | str | None,
+    statement: Statement,
     ours: float | str,
+    agrees: bool,
     why: str = "",
     seen: Mapping[str, float] | None = None,
     grade: str = FAILS,
 ) -> Claim:
-    """The claim with the verdict that follows from `agrees`; `grade` is for the other case."""
-    plain = {name: float(value) for name, value in (seen or {}).items()}
-    ours = ours if isinstance(ours, str) else float(ours)
-    verdict, grade = (PASS, "") if agrees else (DIFFERS, grade)
-    return Claim(key, where, statement, paper, ours, verdict, grade, why, plain)
+    """Return the claim with its verdict; `grade` counts only if the two do not agree."""
+    return Claim(
+        key=statement.key,
+        where=statement.where,
+        statement=statement.text,
+        paper=statement.paper,
+        ours=ours if isinstance(ours, str) else float(ours),
+        verdict=PASS if agrees else DIFFERS,
+        grade="" if agrees else grade,
+        why=why,
+        seen={name: float(value) for name, value in (seen or {}).items()},
+    )
 
 
 def printed(
-    key: str,
-    where: str,
-    statement: str,
-    paper: str,
-    ours: float,
-    why: str = "",
-    seen: Mapping[str, float] | None = None,
+    statement: Statement, ours: float, why: str = "", seen: Mapping[str, float] | None = None
 ) -> Claim:
-    """The claim that our value, rounded to the digits of the paper, is what the paper prints."""
-    agrees = agrees_to_printed_digits(ours, paper)
-    return judged(agrees, key, where, statement, paper, ours, why, seen, SLIP)
+    """Judge whether our value, rounded to the digits of the paper, is what the paper prints."""
+    agrees = agrees_to_printed_digits(ours, str(statement.paper))
+    return judged(statement, ours, agrees, why, seen, SLIP)
 
 
 def agrees_to_printed_digits(value: float, printed: str) -> bool:

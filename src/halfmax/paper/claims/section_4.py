@@ -10,7 +10,7 @@ from scipy import optimize, stats
 from halfmax._core.types import Floats
 from halfmax.expected.curve import expected_curve
 from halfmax.expected.decide import decide
-from halfmax.paper.claims.claim import Claim, judged
+from halfmax.paper.claims.claim import Claim, Statement, judged
 from halfmax.regions.find import decision_region
 from halfmax.regions.region import DecisionRegion
 
@@ -65,22 +65,26 @@ def _theorem_1() -> Iterator[Claim]:
         direct = _best_single_threshold(stats.norm(d), stats.norm(0), b)
         optimum = max(optimum, abs(region.score - direct))
     yield judged(
-        cut < _EXACT,
-        "theorem-1-cut",
-        "Section 4, Theorem 1",
-        "The weighted density ratio at the edge of the best region is the Jaccard index reached: "
-        "largest difference over 20 pairs of normals.",
-        0.0,
-        cut,
+        Statement(
+            "theorem-1-cut",
+            "Section 4, Theorem 1",
+            "The weighted density ratio at the edge of the best region is the Jaccard index "
+            "reached: largest difference over 20 pairs of normals.",
+            0.0,
+        ),
+        ours=cut,
+        agrees=cut < _EXACT,
     )
     yield judged(
-        optimum < _EXACT,
-        "theorem-1-optimum",
-        "Section 4, Theorem 1",
-        "The region of Theorem 1 has the highest F1: largest difference from a plain search over "
-        "thresholds, for the same 20 pairs of normals.",
-        0.0,
-        optimum,
+        Statement(
+            "theorem-1-optimum",
+            "Section 4, Theorem 1",
+            "The region of Theorem 1 has the highest F1: largest difference from a plain search "
+            "over thresholds, for the same 20 pairs of normals.",
+            0.0,
+        ),
+        ours=optimum,
+        agrees=optimum < _EXACT,
     )
 
 
@@ -92,15 +96,17 @@ def _unequal_variances() -> Iterator[Claim]:
     single = max(upward, downward)
     (_, low), (high, _) = region.intervals
     yield judged(
-        region.score > single + 1e-3,
-        "theorem-1-two-intervals",
-        "Section 4, Theorem 1",
-        "The best region need not be one threshold: with unequal variances two intervals have a "
-        "higher F1 than any threshold.",
-        None,
-        region.score,
-        "Positives N(0.5, 4), negatives N(0, 1), base rate 0.3.",
-        {"best single threshold": single, "predicted below": low, "predicted above": high},
+        Statement(
+            "theorem-1-two-intervals",
+            "Section 4, Theorem 1",
+            "The best region need not be one threshold: with unequal variances two intervals have "
+            "a higher F1 than any threshold.",
+            None,
+        ),
+        ours=region.score,
+        agrees=region.score > single + 1e-3,
+        why="Positives N(0.5, 4), negatives N(0, 1), base rate 0.3.",
+        seen={"best single threshold": single, "predicted below": low, "predicted above": high},
     )
 
 
@@ -108,28 +114,33 @@ def _calibrated() -> Iterator[Claim]:
     shapes = ((0.5, 2.0), (1.0, 1.0), (2.0, 2.0), (1.0, 9.0), (5.0, 1.0), (0.2, 20.0))
     half, for_f2 = [], []
     for a, c in shapes:
-        case = stats.beta(a + 1, c), stats.beta(a, c + 1), a / (a + c)
-        region, region_f2 = decision_region(*case), decision_region(*case, metric="f2")
+        positive, negative, base_rate = stats.beta(a + 1, c), stats.beta(a, c + 1), a / (a + c)
+        region = decision_region(positive, negative, base_rate)
+        region_f2 = decision_region(positive, negative, base_rate, metric="f2")
         half.append(abs(region.threshold - region.score / 2))
         for_f2.append(abs(region_f2.threshold - region_f2.score / 5))
     yield judged(
-        max(half) < _EXACT,
-        "corollary-1-half",
-        "Section 4, Corollary 1",
-        "For calibrated probabilities the best threshold is half the best F1: largest difference "
-        "over 6 Beta laws.",
-        0.0,
-        max(half),
+        Statement(
+            "corollary-1-half",
+            "Section 4, Corollary 1",
+            "For calibrated probabilities the best threshold is half the best F1: largest "
+            "difference over 6 Beta laws.",
+            0.0,
+        ),
+        ours=max(half),
+        agrees=max(half) < _EXACT,
     )
     yield judged(
-        max(for_f2) < _EXACT,
-        "f-beta-generalises",
-        "Section 1, footnote 1",
-        "The results carry over to F-beta; for F2 the best threshold is a fifth of the best F2: "
-        "largest difference over 6 Beta laws.",
-        0.0,
-        max(for_f2),
-        "In general it is F-beta / (1 + beta^2).",
+        Statement(
+            "f-beta-generalises",
+            "Section 1, footnote 1",
+            "The results carry over to F-beta; for F2 the best threshold is a fifth of the best "
+            "F2: largest difference over 6 Beta laws.",
+            0.0,
+        ),
+        ours=max(for_f2),
+        agrees=max(for_f2) < _EXACT,
+        why="In general it is F-beta / (1 + beta^2).",
     )
 
 
@@ -154,13 +165,15 @@ def _same_item_two_batches() -> Iterator[Claim]:
             shares.append(decision.predictions[:, 0].mean())
     lost = decide(np.append(0.1, np.full(1000, 0.5))).predictions[0]
     yield judged(
-        min(shares) == 1.0 and lost == 0,
-        "batch-best-of-poor",
-        "Section 4.2, batch observation",
-        "An item of probability 0.1 is predicted wherever it is the most probable of its batch: "
-        "the share of 20,000 random batches in which it is.",
-        1.0,
-        min(shares),
+        Statement(
+            "batch-best-of-poor",
+            "Section 4.2, batch observation",
+            "An item of probability 0.1 is predicted wherever it is the most probable of its "
+            "batch: the share of 20,000 random batches in which it is.",
+            1.0,
+        ),
+        ours=min(shares),
+        agrees=min(shares) == 1.0 and lost == 0,
         seen={"predicted among 1,000 items of 0.5": float(lost)},
     )
 
@@ -170,23 +183,27 @@ def _batch_of_halves() -> Iterator[Claim]:
     best, cut = decide(halves).expected_score, lowest_predicted(halves)
     of_limit = "Equal to the fraction up to 1/n."
     yield judged(
-        abs(best - 2 / 3) < 1e-6,
-        "batch-halves-f1",
-        "Section 4.2, batch observation",
-        f"The best expected F1 of {_MANY:,} items of probability 0.5 is close to two thirds.",
-        "2/3",
-        best,
-        of_limit,
+        Statement(
+            "batch-halves-f1",
+            "Section 4.2, batch observation",
+            f"The best expected F1 of {_MANY:,} items of probability 0.5 is close to two thirds.",
+            "2/3",
+        ),
+        ours=best,
+        agrees=abs(best - 2 / 3) < 1e-6,
+        why=of_limit,
     )
     yield judged(
-        abs(cut - 1 / 3) < 1e-6,
-        "batch-halves-threshold",
-        "Section 4.2, batch observation",
-        f"One more item beside {_MANY:,} of probability 0.5 is predicted from a probability of one "
-        "third on.",
-        "1/3",
-        cut,
-        of_limit,
+        Statement(
+            "batch-halves-threshold",
+            "Section 4.2, batch observation",
+            f"One more item beside {_MANY:,} of probability 0.5 is predicted from a probability of "
+            "one third on.",
+            "1/3",
+        ),
+        ours=cut,
+        agrees=abs(cut - 1 / 3) < 1e-6,
+        why=of_limit,
     )
 
 
@@ -199,15 +216,17 @@ def _never_above_half() -> Iterator[Claim]:
             largest = max(largest, batches[decision.predictions == 0].max(initial=0.0))
     perfect = lowest_predicted(np.ones(10))
     yield judged(
-        largest <= 0.5,
-        "batch-threshold-at-most-half",
-        "Section 4.2, batch observation",
-        "No item more probable than 0.5 is ever left out: the most probable one left out of "
-        "28,000 random batches.",
-        0.5,
-        largest,
-        "The limit is reached by an item beside items that are sure.",
-        {"threshold beside 10 sure items": perfect},
+        Statement(
+            "batch-threshold-at-most-half",
+            "Section 4.2, batch observation",
+            "No item more probable than 0.5 is ever left out: the most probable one left out of "
+            "28,000 random batches.",
+            0.5,
+        ),
+        ours=largest,
+        agrees=largest <= 0.5,
+        why="The limit is reached by an item beside items that are sure.",
+        seen={"threshold beside 10 sure items": perfect},
     )
 
 
@@ -215,31 +234,37 @@ def _no_information() -> Iterator[Claim]:
     grid = list(product((1, 2, 5, 20, 100, 1000), (1e-4, 0.01, 0.1, 0.5, 0.9, 0.999)))
     everybody = [expected_curve(np.full(n, b)).argmax() == n for n, b in grid]
     yield judged(
-        all(everybody),
-        "theorem-3-everybody",
-        "Section 4.2, Theorem 3",
-        "When all probabilities are equal, predicting everybody has the highest expected F1: "
-        "share of 36 batches.",
-        1.0,
-        float(np.mean(everybody)),
+        Statement(
+            "theorem-3-everybody",
+            "Section 4.2, Theorem 3",
+            "When all probabilities are equal, predicting everybody has the highest expected F1: "
+            "share of 36 batches.",
+            1.0,
+        ),
+        ours=float(np.mean(everybody)),
+        agrees=all(everybody),
     )
     same = stats.norm(0)
     rare, common = (decision_region(same, same, b).score for b in (0.001, 0.999))
     yield judged(
-        rare < 0.01,
-        "no-information-rare",
-        "Section 4.2, Figure 6",
-        "At a low base rate (0.001) the best F1 without information is close to 0.",
-        "close to 0",
-        rare,
+        Statement(
+            "no-information-rare",
+            "Section 4.2, Figure 6",
+            "At a low base rate (0.001) the best F1 without information is close to 0.",
+            "close to 0",
+        ),
+        ours=rare,
+        agrees=rare < 0.01,
     )
     yield judged(
-        common > 0.99,
-        "no-information-common",
-        "Section 4.2, Figure 6",
-        "At a high base rate (0.999) the best F1 without information is close to 1.",
-        "close to 1",
-        common,
+        Statement(
+            "no-information-common",
+            "Section 4.2, Figure 6",
+            "At a high base rate (0.999) the best F1 without information is close to 1.",
+            "close to 1",
+        ),
+        ours=common,
+        agrees=common > 0.99,
     )
 
 

@@ -8,12 +8,10 @@ from scipy import stats
 
 from halfmax._core.types import Floats
 from halfmax.honesty.winners_curse import simulate_winners_curse
-from halfmax.paper.claims.claim import Claim, judged
+from halfmax.paper.claims.claim import Claim, Statement, judged
 from halfmax.paper.curse.law import bound_of_the_text
 from halfmax.paper.curse.simulation import FIRST_FEW, Curse
 from halfmax.tuning.tune import tune
-
-Floats = Floats
 
 _WHERE = "Section 7"
 _SEED = 0
@@ -41,15 +39,17 @@ def _bound_of_the_text(curse: Curse) -> Iterator[Claim]:
     text = bound_of_the_text(n)
     exact = 1 / np.sqrt(n)
     yield judged(
-        abs(text / exact - 1) < 0.01,
-        "curse-text-bound",
-        _WHERE,
-        f"Predicting the top item alone, a positive, beats predicting all of {n:,} while "
-        "n < (1 - b) / b^2: the base rate of equality, to 1 %.",
-        text,
-        exact,
-        "The right bound is n < 1 / b^2. The paper's follows from its F1 of 2 / (2 + bn), which "
-        "is off by one, and differs from ours by the factor 1 - b only.",
+        Statement(
+            "curse-text-bound",
+            _WHERE,
+            f"Predicting the top item alone, a positive, beats predicting all of {n:,} while "
+            "n < (1 - b) / b^2: the base rate of equality, to 1 %.",
+            text,
+        ),
+        ours=exact,
+        agrees=abs(text / exact - 1) < 0.01,
+        why="The right bound is n < 1 / b^2. The paper's follows from its F1 of 2 / (2 + bn), "
+        "which is off by one, and differs from ours by the factor 1 - b only.",
     )
 
 
@@ -63,16 +63,18 @@ def _chance_of_the_top(curse: Curse) -> Iterator[Claim]:
         below.append(seen[f"n = 0.1 / b^2, chance / b at b = {b:g}"])
     above = max(value for name, value in seen.items() if name.startswith("n = 10 "))
     yield judged(
-        min(below) > 0.99 and above < 1e-6,
-        "curse-top-alone",
-        _WHERE,
-        "While n < 1 / b^2 the top item alone beats predicting all with a chance that does not "
-        "depend on n, above hardly ever: the smallest chance / b at n = 0.1 / b^2.",
-        None,
-        min(below),
-        "Exact, by the binomial law. The chance is b, the base rate itself; half of that at the "
-        "bound.",
-        seen,
+        Statement(
+            "curse-top-alone",
+            _WHERE,
+            "While n < 1 / b^2 the top item alone beats predicting all with a chance that does not "
+            "depend on n, above hardly ever: the smallest chance / b at n = 0.1 / b^2.",
+            None,
+        ),
+        ours=min(below),
+        agrees=min(below) > 0.99 and above < 1e-6,
+        why="Exact, by the binomial law. The chance is b, the base rate itself; half of that at "
+        "the bound.",
+        seen=seen,
     )
 
 
@@ -85,16 +87,19 @@ def _first_few_positives(curse: Curse) -> Iterator[Claim]:
             fractions = simulate_winners_curse(n, b, _RUNS, _SEED)
             shares.setdefault(factor, []).append(float(np.mean(fractions * n * b <= FIRST_FEW)))
     yield judged(
-        np.ptp(shares[0.1]) < 0.1 and max(shares[10.0]) < 0.01,
-        "curse-first-few",
-        _WHERE,
-        "While n < 1 / b^2 a very high threshold is chosen with a constant chance, above hardly "
-        "ever: share of runs that predict no more items than should hold three positives, at "
-        f"n = {_SIZES[-1]:,} = 0.1 / b^2.",
-        "constant",
-        shares[0.1][-1],
-        "This is what changes near n = 1 / b^2. Predicting less than half is common far above it.",
-        {
+        Statement(
+            "curse-first-few",
+            _WHERE,
+            "While n < 1 / b^2 a very high threshold is chosen with a constant chance, above "
+            "hardly ever: share of runs that predict no more items than should hold three "
+            f"positives, at n = {_SIZES[-1]:,} = 0.1 / b^2.",
+            "constant",
+        ),
+        ours=shares[0.1][-1],
+        agrees=np.ptp(shares[0.1]) < 0.1 and max(shares[10.0]) < 0.01,
+        why="This is what changes near n = 1 / b^2. Predicting less than half is common far above "
+        "it.",
+        seen={
             f"share at n = {n:g} = {factor:g} / b^2": share
             for factor, several in shares.items()
             for n, share in zip(_SIZES, several, strict=True)
@@ -115,24 +120,28 @@ def _from_all_to_nearly_none(curse: Curse) -> Iterator[Claim]:
     medians = np.median(curse.fractions, axis=1)
     common, dip = int(np.argmax(curse.base_rates)), int(np.argmin(medians))
     yield judged(
-        medians[common] > 0.99,
-        "curse-common-label",
-        where,
-        f"At a high base rate ({curse.base_rates[common]:g}) almost everybody is predicted: "
-        "median fraction.",
-        "almost all",
-        medians[common],
+        Statement(
+            "curse-common-label",
+            where,
+            f"At a high base rate ({curse.base_rates[common]:g}) almost everybody is predicted: "
+            "median fraction.",
+            "almost all",
+        ),
+        ours=medians[common],
+        agrees=medians[common] > 0.99,
         seen=_quartiles(curse),
     )
     yield judged(
-        medians[dip] < 0.05,
-        "curse-rare-label",
-        where,
-        "At a low base rate hardly anybody is predicted, even from many items: the lowest median "
-        f"fraction, at {curse.base_rates[dip]:g}.",
-        "almost none",
-        medians[dip],
-        "The fraction is smallest near b = 1 / sqrt(n), and larger again for rarer labels.",
+        Statement(
+            "curse-rare-label",
+            where,
+            "At a low base rate hardly anybody is predicted, even from many items: the lowest "
+            f"median fraction, at {curse.base_rates[dip]:g}.",
+            "almost none",
+        ),
+        ours=medians[dip],
+        agrees=medians[dip] < 0.05,
+        why="The fraction is smallest near b = 1 / sqrt(n), and larger again for rarer labels.",
     )
 
 
@@ -153,13 +162,15 @@ def _what_the_future_shows(curse: Curse) -> Iterator[Claim]:
     }
     own, future = float(np.mean(shown)), float(np.mean(future_f1(fractions, base_rate)))
     yield judged(
-        own > future,
-        "curse-future-is-worse",
-        _WHERE,
-        "A tuned threshold does worse on new data than on its own: mean F1 lost, "
-        f"{runs} runs of n = {n:,} at a base rate of {base_rate:g}.",
-        "above 0",
-        own - future,
+        Statement(
+            "curse-future-is-worse",
+            _WHERE,
+            "A tuned threshold does worse on new data than on its own: mean F1 lost, "
+            f"{runs} runs of n = {n:,} at a base rate of {base_rate:g}.",
+            "above 0",
+        ),
+        ours=own - future,
+        agrees=own > future,
         seen={
             "mean f1 on its own data": own,
             "mean f1 on new data": future,

@@ -9,7 +9,7 @@ from scipy import stats
 from halfmax._core.types import Floats
 from halfmax.metrics.metric import ACCURACY, JACCARD, FBeta
 from halfmax.metrics.score import score
-from halfmax.paper.claims.claim import Claim, judged
+from halfmax.paper.claims.claim import Claim, Statement, judged
 from halfmax.regions.find import decision_region
 
 _F1 = FBeta(1)
@@ -42,16 +42,18 @@ def _range_of_labels() -> Iterator[Claim]:
         ]
         lowest[base_rate], highest[base_rate] = min(reached), max(reached)
     yield judged(
-        lowest[0.5] > 0.66 and lowest[0.001] < 0.01 and highest[0.001] > 0.9,
-        "common-labels-score-high",
-        "Section 1",
-        "With the best threshold a common label always scores high, a rare one anything from "
-        "nearly 0 to nearly 1.",
-        None,
-        lowest[0.5],
-        "Ours is the lowest F1 at a base rate of one half. No classifier is below 2b / (1 + b), "
-        "what predicting everybody earns.",
-        {f"lowest at {b:g}": f1 for b, f1 in lowest.items()}
+        Statement(
+            "common-labels-score-high",
+            "Section 1",
+            "With the best threshold a common label always scores high, a rare one anything from "
+            "nearly 0 to nearly 1.",
+            None,
+        ),
+        ours=lowest[0.5],
+        agrees=lowest[0.5] > 0.66 and lowest[0.001] < 0.01 and highest[0.001] > 0.9,
+        why="Ours is the lowest F1 at a base rate of one half. No classifier is below 2b / (1 + "
+        "b), what predicting everybody earns.",
+        seen={f"lowest at {b:g}": f1 for b, f1 in lowest.items()}
         | {f"highest at {b:g}": f1 for b, f1 in highest.items()},
     )
 
@@ -61,12 +63,15 @@ def _forms_of_f1() -> Iterator[Claim]:
     precision, recall = counts.tp / (counts.tp + counts.fp), counts.tp / (counts.tp + counts.fn)
     apart = np.abs(2 / (1 / recall + 1 / precision) - _F1(*counts)).max()
     yield judged(
-        bool(apart < _ROUNDING),
-        "f1-from-counts",
-        "Section 2, Equation 1",
-        "The harmonic mean of precision and recall is 2tp / (2tp + fp + fn): largest difference.",
-        0.0,
-        apart,
+        Statement(
+            "f1-from-counts",
+            "Section 2, Equation 1",
+            "The harmonic mean of precision and recall is 2tp / (2tp + fp + fn): largest "
+            "difference.",
+            0.0,
+        ),
+        ours=apart,
+        agrees=bool(apart < _ROUNDING),
     )
 
 
@@ -74,31 +79,37 @@ def _shape_of_f1() -> Iterator[Claim]:
     counts = _lattice()
     curved = np.diff(_F1(*counts), 2, axis=0)
     yield judged(
-        bool(curved.max() < 0),
-        "f1-concave-in-tp",
-        "Section 2.1, Figure 2",
-        "At fixed fp, F1 is concave in tp: the largest second difference is below 0.",
-        None,
-        curved.max(),
+        Statement(
+            "f1-concave-in-tp",
+            "Section 2.1, Figure 2",
+            "At fixed fp, F1 is concave in tp: the largest second difference is below 0.",
+            None,
+        ),
+        ours=curved.max(),
+        agrees=bool(curved.max() < 0),
         seen={"smallest second difference": curved.min()},
     )
     straight = np.abs(np.diff(ACCURACY(*counts), 2, axis=0)).max()
     yield judged(
-        bool(straight < _ROUNDING),
-        "accuracy-linear-in-tp",
-        "Section 2.1, Figure 3",
-        "At fixed fp, accuracy is linear in tp: its second differences are 0.",
-        0.0,
-        straight,
+        Statement(
+            "accuracy-linear-in-tp",
+            "Section 2.1, Figure 3",
+            "At fixed fp, accuracy is linear in tp: its second differences are 0.",
+            0.0,
+        ),
+        ours=straight,
+        agrees=bool(straight < _ROUNDING),
     )
     bowed = np.diff(_F1(*counts)[1:, ::-1], 2, axis=1)  # tn rises as fp falls; 0 if tp is
     yield judged(
-        bool(bowed.min() > 0),
-        "f1-convex-in-tn",
-        "Section 2.1, Figure 5",
-        "At fixed fn, F1 is convex in tn: the smallest second difference is above 0.",
-        None,
-        bowed.min(),
+        Statement(
+            "f1-convex-in-tn",
+            "Section 2.1, Figure 5",
+            "At fixed fn, F1 is convex in tn: the smallest second difference is above 0.",
+            None,
+        ),
+        ours=bowed.min(),
+        agrees=bool(bowed.min() > 0),
         seen={"largest second difference": bowed.max()},
     )
 
@@ -110,12 +121,14 @@ def _jaccard() -> Iterator[Claim]:
     by_f1 = np.lexsort((jaccard, f1))
     smallest_step = np.diff(jaccard[by_f1]).min()
     yield judged(
-        bool(apart < _ROUNDING and smallest_step > -_ROUNDING),
-        "jaccard-increases-with-f1",
-        "Section 2.2",
-        "The Jaccard index is an increasing function of F1, F / (2 - F): largest difference.",
-        0.0,
-        apart,
+        Statement(
+            "jaccard-increases-with-f1",
+            "Section 2.2",
+            "The Jaccard index is an increasing function of F1, F / (2 - F): largest difference.",
+            0.0,
+        ),
+        ours=apart,
+        agrees=bool(apart < _ROUNDING and smallest_step > -_ROUNDING),
     )
 
 
@@ -125,15 +138,17 @@ def _complement() -> Iterator[Claim]:
     truth[0] = 0
     plain, complement = score(truth, predictions), score(1 - truth, 1 - predictions)
     yield judged(
-        plain - complement > 0.99,
-        "complement-scores-differently",
-        "Section 2.1",
-        "F1, and F1 with labels and predictions both complemented, can be as far apart as 1 and 0: "
-        "their difference.",
-        None,
-        plain - complement,
-        f"Everybody of {n:,} is predicted and all but one are positive.",
-        {"f1": plain, "f1 of the complements": complement},
+        Statement(
+            "complement-scores-differently",
+            "Section 2.1",
+            "F1, and F1 with labels and predictions both complemented, can be as far apart as 1 "
+            "and 0: their difference.",
+            None,
+        ),
+        ours=plain - complement,
+        agrees=plain - complement > 0.99,
+        why=f"Everybody of {n:,} is predicted and all but one are positive.",
+        seen={"f1": plain, "f1 of the complements": complement},
     )
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from halfmax.expected.decide import decide
 from halfmax.metrics.score import score
-from halfmax.paper.claims.claim import SLIP, Claim, half_a_digit, judged, printed
+from halfmax.paper.claims.claim import SLIP, Claim, Statement, half_a_digit, judged, printed
 from halfmax.regions.find import decision_region
 from halfmax.tuning.tune import tune
 
@@ -25,25 +25,30 @@ def _two_labels() -> Iterator[Claim]:
     common, rare = (decision_region(same, same, b).score for b in (0.5, 0.1))
     trivial = "The best F1 without information at a base rate of"
     both = "Macro F1 of two labels without information, base rates 0.5 and 0.1"
-    yield printed("two-labels-common", where, f"{trivial} 0.5.", "0.67", common)
-    yield printed("two-labels-rare", where, f"{trivial} 0.1.", "0.18", rare)
-    yield printed("two-labels-trivial", where, f"{both}.", "0.42", (common + rare) / 2)
+    yield printed(Statement("two-labels-common", where, f"{trivial} 0.5.", "0.67"), common)
+    yield printed(Statement("two-labels-rare", where, f"{trivial} 0.1.", "0.18"), rare)
+    statement = Statement("two-labels-trivial", where, f"{both}.", "0.42")
+    yield printed(statement, (common + rare) / 2)
     yield printed(
-        "two-labels-rare-perfect",
-        where,
-        f"{both}, once the rare one is predicted perfectly.",
-        "0.84",
-        (common + 1) / 2,
-        "The mean of 2/3 and 1 is 0.8333, which rounds to 0.83. Presumably the rounded 0.67 "
+        Statement(
+            "two-labels-rare-perfect",
+            where,
+            f"{both}, once the rare one is predicted perfectly.",
+            "0.84",
+        ),
+        ours=(common + 1) / 2,
+        why="The mean of 2/3 and 1 is 0.8333, which rounds to 0.83. Presumably the rounded 0.67 "
         "was averaged with 1 and rounded again: 0.835 to 0.84.",
-        {"mean of the rounded values": (0.67 + 1) / 2},
+        seen={"mean of the rounded values": (0.67 + 1) / 2},
     )
     yield printed(
-        "two-labels-common-perfect",
-        where,
-        f"{both}, once the common one is predicted perfectly.",
-        "0.59",
-        (1 + rare) / 2,
+        Statement(
+            "two-labels-common-perfect",
+            where,
+            f"{both}, once the common one is predicted perfectly.",
+            "0.59",
+        ),
+        ours=(1 + rare) / 2,
     )
 
 
@@ -58,18 +63,20 @@ def _rare_label_without_information() -> Iterator[Claim]:
         decided = decide(probabilities, average=average).predictions
         tuned = tune(truth, probabilities, average=average).predict(probabilities)
         seen[average] = decided[:, 3].mean(), tuned[:, 3].mean()
-    for average, everybody in (("micro", 0.0), ("macro", 1.0)):
+    for average, everything in (("micro", 0.0), ("macro", 1.0)):
         decided_share, tuned_share = seen[average]
         yield judged(
-            decided_share == tuned_share == everybody,
-            f"rare-label-{average}",
-            "Section 5, before the case study",
-            "A rare label without information is best predicted for "
-            f"{'everybody' if everybody else 'nobody'} under {average} F1: share predicted.",
-            everybody,
-            decided_share,
-            f"Among {n:,} items of four labels, from probabilities and from labelled data.",
-            {"from probabilities": decided_share, "from labelled data": tuned_share},
+            Statement(
+                f"rare-label-{average}",
+                "Section 5, before the case study",
+                "A rare label without information is best predicted for "
+                f"{'all items' if everything else 'none'} under {average} F1: share predicted.",
+                everything,
+            ),
+            ours=decided_share,
+            agrees=decided_share == tuned_share == everything,
+            why=f"Among {n:,} items of four labels, from probabilities and from labelled data.",
+            seen={"from probabilities": decided_share, "from labelled data": tuned_share},
         )
 
 
@@ -94,23 +101,28 @@ def _washed_out() -> Iterator[Claim]:
         wrong = max(wrong, abs(ratio - formula))
         ratios[positives] = ratio
     yield judged(
-        wrong < 1e-12,
-        "rare-label-ratio-formula",
-        "Section 5",
-        "The ratio of micro F1 with the rare label perfect to micro F1 with it never predicted: "
-        "largest difference between the formula and counting.",
-        0.0,
-        wrong,
+        Statement(
+            "rare-label-ratio-formula",
+            "Section 5",
+            "The ratio of micro F1 with the rare label perfect to micro F1 with it never "
+            "predicted: largest difference between the formula and counting.",
+            0.0,
+        ),
+        ours=wrong,
+        agrees=wrong < 1e-12,
     )
     yield judged(
-        ratios[1] - 1 < 0.001,
-        "rare-label-washed-out",
-        "Section 5",
-        "Performance on a rare label hardly moves micro F1: the ratio at 1 positive beside 4,000.",
-        "small",
-        ratios[1],
-        "The paper's word small must mean close to 1: the ratio is never below 1.",
-        {f"ratio, rare positives: {positives}": ratio for positives, ratio in ratios.items()}
+        Statement(
+            "rare-label-washed-out",
+            "Section 5",
+            "Performance on a rare label hardly moves micro F1: the ratio at 1 positive beside "
+            "4,000.",
+            "small",
+        ),
+        ours=ratios[1],
+        agrees=ratios[1] - 1 < 0.001,
+        why="The paper's word small must mean close to 1: the ratio is never below 1.",
+        seen={f"ratio, rare positives: {positives}": ratio for positives, ratio in ratios.items()}
         | {"micro f1, 1 positive, nobody predicted": _micro_f1(1, "nobody")}
         | {"micro f1, 1 positive, everybody predicted": _micro_f1(1, "everybody")},
     )
@@ -150,24 +162,29 @@ def _mesh_thresholds() -> Iterator[Claim]:
     others = [term for term in _TERMS if term is not odd]
     agree = sum(could_be_half(term.threshold, term.best_f1) for term in others)
     yield judged(
-        agree == len(others),
-        "mesh-thresholds",
-        where,
-        "In the table of MeSH terms the threshold printed is half of the best F1 printed, of which "
-        f"there are {len(others)} cases beside {odd.name}: cases in which the digits agree.",
-        float(len(others)),
-        float(agree),
-        "This halves the paper's own numbers; the MEDLINE study is not repeated here.",
-        {f"half of F1, {term.name}": float(term.best_f1) / 2 for term in others},
+        Statement(
+            "mesh-thresholds",
+            where,
+            "In the table of MeSH terms the threshold printed is half of the best F1 printed, of "
+            f"which there are {len(others)} cases beside {odd.name}: cases in which the digits "
+            "agree.",
+            float(len(others)),
+        ),
+        ours=float(agree),
+        agrees=agree == len(others),
+        why="This halves the paper's own numbers; the MEDLINE study is not repeated here.",
+        seen={f"half of F1, {term.name}": float(term.best_f1) / 2 for term in others},
     )
     yield judged(
-        could_be_half(odd.threshold, odd.best_f1),
-        "mesh-phosphinic-acids",
-        where,
-        f"The threshold printed for {odd.name} is half its best F1, {odd.best_f1}.",
-        odd.threshold,
-        float(odd.best_f1) / 2,
-        "The last digit: every F1 that rounds to 1.544e-4 has a half that rounds to 7.72e-5. "
+        Statement(
+            "mesh-phosphinic-acids",
+            where,
+            f"The threshold printed for {odd.name} is half its best F1, {odd.best_f1}.",
+            odd.threshold,
+        ),
+        ours=float(odd.best_f1) / 2,
+        agrees=could_be_half(odd.threshold, odd.best_f1),
+        why="The last digit: every F1 that rounds to 1.544e-4 has a half that rounds to 7.72e-5. "
         "Cutting digits off could give 7.71e-5, but not the 0.403 of Male.",
         grade=SLIP,
     )
@@ -179,18 +196,21 @@ def _mesh_shares() -> Iterator[Claim]:
     too_many = 3 * min(term.predicted for term in _TERMS if term.name in _RARE)
     lowest_f1 = 2 / too_many
     yield judged(
-        fewest < too_many,
-        "mesh-more-than-a-third",
-        "Section 6",
-        "Three rare terms are each predicted for more than a third of the documents: the largest "
-        "share that the least predicted of them can have, given the counts of the table.",
-        "more than 1/3",
-        too_many / 3 / fewest,
-        f"Consistent if there are {fewest:,} to {too_many - 1:,} documents, a number that is not "
-        "printed; and the rare terms are not predicted for all of them. Counted on so few "
+        Statement(
+            "mesh-more-than-a-third",
+            "Section 6",
+            "Three rare terms are each predicted for more than a third of the documents: the "
+            "largest share that the least predicted of them can have, given the counts of the "
+            "table.",
+            "more than 1/3",
+        ),
+        ours=too_many / 3 / fewest,
+        agrees=fewest < too_many,
+        why=f"Consistent if there are {fewest:,} to {too_many - 1:,} documents, a number that is "
+        "not printed; and the rare terms are not predicted for all of them. Counted on so few "
         f"documents an F1 is 0 or at least {lowest_f1:.1e}: the best F1 of Phosphinic Acids and "
         "Platypus is an expectation, or measured on more documents.",
-        {"fewest documents": fewest, "most documents": too_many - 1, "lowest f1": lowest_f1},
+        seen={"fewest documents": fewest, "most documents": too_many - 1, "lowest f1": lowest_f1},
     )
 
 

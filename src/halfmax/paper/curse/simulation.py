@@ -17,8 +17,8 @@ from halfmax._core.checks import check_whole
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Floats
 from halfmax.honesty.winners_curse import simulate_winners_curse
-from halfmax.paper import RUNS
 from halfmax.paper.curse.law import chance_below
+from halfmax.paper.parts import RUNS
 
 N = 10**6
 BASE_RATES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5)

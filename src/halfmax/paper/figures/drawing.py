@@ -126,8 +126,8 @@ def draw_plane(plane: Plane, figure: "Figure") -> None:
 
 
 def _draw_map(ax: "Axes", plane: Plane, shares: Floats, lines: list[Line]) -> "QuadMesh":
-    cells = _edges(plane.sizes), _edges(plane.base_rates)
-    mesh = ax.pcolormesh(*cells, shares, vmin=0, vmax=1, rasterized=True)
+    x, y = _edges(plane.sizes), _edges(plane.base_rates)
+    mesh = ax.pcolormesh(x, y, shares, vmin=0, vmax=1, rasterized=True)
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85}
     for b, dash, name, at in lines:
         ax.plot(plane.sizes, b, dash, color=INK, linewidth=1.5, path_effects=_halo(), label=name)

@@ -23,7 +23,9 @@ _LOOKS = {
 
 def pictures(study: Study) -> list[Picture]:
     """How flat outputs are, and what a growing penalty does."""
-    shared, single = (study.sides[p].judged["plug-in macro"].flooding(study.rare) for p in _LOOKS)
+    shared, single = (
+        study.by_penalty[p].judged["plug-in macro"].flooding(study.rare) for p in _LOOKS
+    )
     return [
         Picture(
             key="mesh-flatness",
@@ -57,10 +59,10 @@ def _draw_flatness(study: Study, figure: "Figure") -> None:
     line = np.geomspace(rates.min(), min(rates.max(), 0.2), 200)
     for ax, penalty in ((left, "shared"), (right, "per-label")):
         colour, name = _LOOKS[penalty]
-        side = study.sides[penalty]
-        over = side.judged["plug-in macro"].shares > MANY
-        _scatter(ax, rates[~over], side.spread[~over], GREY, "a third or fewer")
-        _scatter(ax, rates[over], side.spread[over], colour, "more than a third")
+        outcome = study.by_penalty[penalty]
+        over = outcome.judged["plug-in macro"].shares > MANY
+        _scatter(ax, rates[~over], outcome.spread[~over], GREY, "a third or fewer")
+        _scatter(ax, rates[over], outcome.spread[over], colour, "more than a third")
         ax.plot(line, flattest(line), color=INK, linewidth=1.2, label="flat enough below")
         ax.set(xscale="log", yscale="log", xlabel="base rate of the term", title=name)
         ax.legend(loc="lower right", markerscale=3, handletextpad=0.4)
@@ -93,7 +95,7 @@ def _draw_sweep(study: Study, figure: "Figure") -> None:
         color=GREY,
     )
     right.set(ylabel="rare terms predicted for over a third", ylim=(0, None))
-    chosen = float(study.sides["shared"].penalties[0])
+    chosen = float(study.by_penalty["shared"].penalties[0])
     for ax in (left, right):
         ax.set_xlabel("penalty of all terms")
         ax.axvline(chosen, color=GREY, linewidth=1.0, linestyle=":")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from halfmax.mesh.model.settings import PENALTIES
 from halfmax.mesh.stages import Stage
 from halfmax.metrics.average import AVERAGES
-from halfmax.paper.mesh.study import Side, Study
+from halfmax.paper.mesh.study import PenaltyOutcome, Study
 from halfmax.paper.mesh.terms import Term, rank_terms
 
 _AVERAGE = {"macro": "macro F1", "micro": "micro F1", "samples": "per-instance F1"}
@@ -45,7 +45,7 @@ def sheets(study: Study) -> list[Sheet]:
     ranked = [
         _terms_sheet(study, penalty, average) for penalty in PENALTIES for average in AVERAGES
     ]
-    judged = [_rules_sheet(study.sides[penalty], study) for penalty in PENALTIES]
+    judged = [_rules_sheet(study.by_penalty[penalty], study) for penalty in PENALTIES]
     return [*ranked, *judged, _stages_sheet(study.stages)]
 
 
@@ -75,7 +75,7 @@ def _term_row(term: Term) -> list[str]:
     ]
 
 
-def _rules_sheet(side: Side, study: Study) -> Sheet:
+def _rules_sheet(outcome: PenaltyOutcome, study: Study) -> Sheet:
     columns = [
         "rule",
         "macro F1",
@@ -86,10 +86,10 @@ def _rules_sheet(side: Side, study: Study) -> Sheet:
         "rare terms for over a third",
     ]
     rows = []
-    for name, judged in side.judged.items():
+    for name, judged in outcome.judged.items():
         *scores, terms, floods = judged.summary(study.rare).values()
         rows.append([name, *(f"{score:.4f}" for score in scores), f"{terms:,.1f}", f"{floods:,}"])
-    title = f"On {study.n_test:,} held-out documents, {_PENALTY[side.penalty]}"
+    title = f"On {study.n_test:,} held-out documents, {_PENALTY[outcome.penalty]}"
     return Sheet("rules", title, columns, rows)
 
 

@@ -1,6 +1,6 @@
 """The study: records in, what every rule does to held-out records out, in stages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -40,7 +40,7 @@ SCALES = {"small": SMALL, "paper": PAPER}
 TEST_SHARE = 0.2
 # What is tuned on outputs that leave each document out. Without a guard the average over documents
 # would take longer than all the rest.
-_TUNED: dict[str, tuple[str, str | None]] = {
+TUNED: dict[str, tuple[str, str | None]] = {
     "tuned macro": ("macro", None),
     "tuned micro": ("micro", None),
     **{f"auto {average}": (average, "auto") for average in AVERAGES},
@@ -48,8 +48,8 @@ _TUNED: dict[str, tuple[str, str | None]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
-    """One way to choose penalties: what the plug-in rules reach for, and what all rules do."""
+class PenaltyOutcome:
+    """One way to choose penalties: the best F1 of the plug-in rules, and what all rules reach."""
 
     penalty: str
     penalties: Array
@@ -70,7 +70,7 @@ class Study:
     n_test: int
     n_words: int
     rank: int
-    sides: dict[str, Side]
+    by_penalty: dict[str, PenaltyOutcome]
     sweep: Sweep
     stages: list[Stage]
 
@@ -84,8 +84,8 @@ class Study:
     @property
     def n_tuned(self) -> dict[str, int]:
         """How many of the training documents thresholds were tuned on, for each average."""
-        size = self.n_train, len(self.terms)
-        return {average: n_tuned(*size, average) for average in AVERAGES}
+        n_terms = len(self.terms)
+        return {average: n_tuned(self.n_train, n_terms, average) for average in AVERAGES}
 
     @property
     def rare(self) -> npt.NDArray[np.bool_]:
@@ -107,10 +107,15 @@ def run_study(
     settings: Settings,
     stages: Stages,
     progress: ProgressLike = None,
+    tuned: Mapping[str, tuple[str, str | None]] = TUNED,
 ) -> Study:
-    """Fit, apply every rule and judge it; `data` are paths, or None for synthetic records."""
+    """Fit a model, apply every rule to held-out records, and count what the rules reach.
+
+    `data` are paths, or None for synthetic records; `tuned` are the averages and guards of the
+    tuned rules, by name.
+    """
     with one_blas_thread():
-        return _run_study(data, scale, settings, stages, progress)
+        return _run_study(data, scale, settings, stages, progress, tuned)
 
 
 def _run_study(
@@ -119,6 +124,7 @@ def _run_study(
     settings: Settings,
     stages: Stages,
     progress: ProgressLike,
+    tuned: Mapping[str, tuple[str, str | None]],
 ) -> Study:
     corpus, source = _records(data, scale, settings.seed, stages, progress)
     train, test = _split(corpus, None if data else SCALES[scale], settings.seed)
@@ -127,10 +133,12 @@ def _run_study(
     held_out = _held_out(corpus, test, documents, ridge, stages, progress)
     size = [list(ridge.cross.shape), int(ridge.truth.nnz)]
     errors = stages.run("penalties", size, lambda: {"errors": ridge.compare(progress)})["errors"]
-    sides = {}
+    by_penalty = {}
     for penalty in PENALTIES:
         penalties = ridge.pick(penalty, errors)
-        sides[penalty] = _side(penalty, penalties, ridge, held_out, settings, stages, progress)
+        by_penalty[penalty] = _judge_penalties(
+            penalty, penalties, ridge, held_out, settings.seed, tuned, stages, progress
+        )
     counts = np.bincount(documents.truth.indices, minlength=len(documents.terms))
     rare = np.flatnonzero(are_rare(counts, len(train)))
     return Study(
@@ -142,7 +150,7 @@ def _run_study(
         n_test=len(test),
         n_words=len(documents.words.vocabulary),
         rank=documents.factors.shape[1],
-        sides=sides,
+        by_penalty=by_penalty,
         sweep=_sweep(ridge, held_out, rare, stages, progress),
         stages=stages.done,
     )
@@ -203,15 +211,16 @@ def _held_out(
     return HeldOut(stages.run("held-out documents", digest_of(rows), make)["factors"], truth)
 
 
-def _side(
+def _judge_penalties(
     penalty: str,
     penalties: Array,
     ridge: Ridge,
     held_out: HeldOut,
-    settings: Settings,
+    seed: int,
+    tuned: Mapping[str, tuple[str, str | None]],
     stages: Stages,
     progress: ProgressLike,
-) -> Side:
+) -> PenaltyOutcome:
     weights, rates = ridge.weights(penalties), ridge.rates
     outputs = Outputs(held_out.factors, weights.astype(np.float32), rates.astype(np.float32))
     found = stages.run(f"plug-in rules {penalty}", None, lambda: _plug_in(outputs, progress))
@@ -219,9 +228,9 @@ def _side(
     left_out = left_out_outputs(ridge, penalties)
 
     def tune() -> Arrays:
-        return tune_all(left_out, ridge.truth, _TUNED, settings.seed, progress)
+        return tune_all(left_out, ridge.truth, tuned, seed, progress)
 
-    cuts = stages.run(f"thresholds {penalty}", settings.seed, tune)
+    cuts = stages.run(f"thresholds {penalty}", seed, tune)
     rules = rules_beside(best, cuts)
     counted = stages.run(
         f"judging {penalty}", None, lambda: _judged(outputs, held_out.truth, rules, progress)
@@ -232,7 +241,7 @@ def _side(
         )
         for r, rule in enumerate(rules)
     }
-    return Side(penalty, penalties, best, judged, counted["spread"])
+    return PenaltyOutcome(penalty, penalties, best, judged, counted["spread"])
 
 
 def _plug_in(outputs: Outputs, progress: ProgressLike) -> Arrays:

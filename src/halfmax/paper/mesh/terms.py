@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfmax.paper.mesh.study import Side, Study
+from halfmax.paper.mesh.study import PenaltyOutcome, Study
 
 _COMMON_ROWS = 8  # as many as the paper's table has rows in all
 _RARE_IN_A_RUN = 2  # rare terms shown in a row before the rest of them is only counted
@@ -30,9 +30,9 @@ def rank_terms(study: Study, penalty: str, average: str) -> list[Term]:
     It goes down to the eighth term that is not rare. Of a run of rare ones the first are shown and
     the others counted: there can be thousands.
     """
-    side, rule = study.sides[penalty], f"plug-in {average}"
-    judged, rare = side.judged[rule], study.rare
-    best, thresholds = _reached_for(side, average)
+    outcome, rule = study.by_penalty[penalty], f"plug-in {average}"
+    judged, rare = outcome.judged[rule], study.rare
+    best, thresholds = _reached_for(outcome, average)
     # Of terms predicted equally often, those come first that the rule expects most of.
     order = np.lexsort((-best, -judged.predicted))
     rows, common, run = list[Term](), 0, 0
@@ -44,18 +44,27 @@ def rank_terms(study: Study, penalty: str, average: str) -> list[Term]:
         if run > _RARE_IN_A_RUN:
             rows[-1] = rows[-1]._replace(left_out=rows[-1].left_out + 1)
             continue
-        reached, positives = float(judged.of_labels[j]), int(study.counts[j])
-        numbers = int(judged.predicted[j]), float(best[j]), float(thresholds[j]), reached, positives
-        rows.append(Term(rank, study.terms[j], *numbers, bool(rare[j])))
+        rows.append(
+            Term(
+                rank,
+                name=study.terms[j],
+                predicted=int(judged.predicted[j]),
+                best=float(best[j]),
+                threshold=float(thresholds[j]),
+                reached=float(judged.of_labels[j]),
+                positives=int(study.counts[j]),
+                rare=bool(rare[j]),
+            )
+        )
     return rows
 
 
-def _reached_for(side: Side, average: str) -> tuple[np.ndarray, np.ndarray]:
+def _reached_for(outcome: PenaltyOutcome, average: str) -> tuple[np.ndarray, np.ndarray]:
     """Each term's maximum F1 and threshold; those of documents are given by their mean."""
-    n_labels = len(side.best.of_labels)
+    n_labels = len(outcome.best.of_labels)
     if average == "samples":
-        mean = float(side.best.of_documents.mean())
+        mean = float(outcome.best.of_documents.mean())
         return np.full(n_labels, mean), np.full(n_labels, mean / 2.0)
-    pooled = np.full(n_labels, side.best.of_all)
-    best = pooled if average == "micro" else side.best.of_labels
+    pooled = np.full(n_labels, outcome.best.of_all)
+    best = pooled if average == "micro" else outcome.best.of_labels
     return best, best / 2.0

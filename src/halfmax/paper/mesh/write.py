@@ -76,15 +76,15 @@ def _write(study: Study, folder: Path) -> None:
 def _terms_csv(study: Study) -> str:
     """Every term: its training count, and under each penalty what the macro rule does to it."""
     columns: dict[str, Any] = {"term": study.terms, "positives": study.counts.tolist()}
-    for penalty, side in study.sides.items():
-        judged = side.judged["plug-in macro"]
+    for penalty, outcome in study.by_penalty.items():
+        judged = outcome.judged["plug-in macro"]
         columns |= {
-            f"penalty, {penalty}": side.penalties.tolist(),
-            f"spread, {penalty}": side.spread.tolist(),
-            f"max F1, {penalty}": side.best.of_labels.tolist(),
+            f"penalty, {penalty}": outcome.penalties.tolist(),
+            f"spread, {penalty}": outcome.spread.tolist(),
+            f"max F1, {penalty}": outcome.best.of_labels.tolist(),
             f"predicted, {penalty}": judged.predicted.tolist(),
             f"F1, {penalty}": judged.of_labels.tolist(),
-            f"predicted with guard, {penalty}": side.judged["auto macro"].predicted.tolist(),
+            f"predicted with guard, {penalty}": outcome.judged["auto macro"].predicted.tolist(),
         }
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -105,8 +105,8 @@ def _summary(study: Study) -> dict[str, Any]:
         "rank": study.rank,
         "documents tuned on": study.n_tuned,
         "rules": {
-            penalty: {name: judged.summary(study.rare) for name, judged in side.judged.items()}
-            for penalty, side in study.sides.items()
+            penalty: {name: judged.summary(study.rare) for name, judged in outcome.judged.items()}
+            for penalty, outcome in study.by_penalty.items()
         },
         "sweep": {
             "documents": study.sweep.n_documents,

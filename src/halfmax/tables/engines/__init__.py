@@ -1,1 +1,1 @@
-"""Where Spark and Dask meet the staircase."""
+"""Tables of Spark and Dask: the engine protocol, its two adapters, and the work sent to them."""

@@ -1,4 +1,4 @@
-"""Dask data frames: work runs on each partition where it is, and sums are taken as a tree."""
+"""Dask data frames: work runs on each partition where it is, and sums are reduced as a tree."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -8,16 +8,16 @@ from typing import Any
 
 import pyarrow as pa
 
+from halfmax._core.limits import limits
 from halfmax.tables.columns import TEXT, kind_of_id, plain_schema, plain_type
 from halfmax.tables.engines.engine import Engine, Work, fault_of_python
-from halfmax.tables.files import ROWS_AT_ONCE
 
-_FEW = 5
-_FAN_IN = 8
+_FEW = 5  # repeated pairs that are reported
+_FAN_IN = 8  # partial sums that are added at each node of the tree
 
 
 def is_dask(frame: Any) -> bool:
-    """True for a data frame of Dask; imports nothing."""
+    """Whether this is a Dask data frame; imports nothing."""
     return any(
         kind.__module__.startswith("dask.dataframe") and kind.__name__ == "DataFrame"
         for kind in type(frame).__mro__
@@ -25,7 +25,7 @@ def is_dask(frame: Any) -> bool:
 
 
 class DaskTable:
-    """A Dask data frame whose partitions are worked on where they are."""
+    """A Dask data frame; work runs on its partitions where they are."""
 
     name = "Dask"
 
@@ -41,20 +41,20 @@ class DaskTable:
         return plain_schema(pa.Schema.from_pandas(meta, preserve_index=False))
 
     def collect(self, work: Work) -> pa.Table:
-        """Run the work on all partitions and bring what it gives to the caller."""
+        """Run the work on all partitions, and return its results to the caller."""
         import dask
 
         with _explained():
-            sent = _sent(work)  # and held here until all is computed
+            sent = _sent(work)  # keep a reference until all is computed
             results = self._mapped(_run, work, sent).to_delayed()
             return pa.concat_tables([work.schema.empty_table(), *dask.compute(*results)])
 
     def add_up(self, work: Work) -> pa.Table:
-        """The same with the column "count" added up over rows that are otherwise equal."""
+        """Run the work like `collect`, and sum the column "count" over rows that are equal."""
         import dask
 
         with _explained():
-            sent = _sent(work)  # and held here until all is computed
+            sent = _sent(work)  # keep a reference until all is computed
             add = dask.delayed(_added)
             sums = [add([result]) for result in self._mapped(_run, work, sent).to_delayed()]
             while len(sums) > 1:
@@ -62,24 +62,24 @@ class DaskTable:
             return sums[0].compute()
 
     def map(self, work: Work) -> Any:
-        """A lazy frame of what the work gives for each partition."""
+        """Return a lazy frame: the results of the work for each partition."""
         import dask
 
         return self._mapped(_run_to_pandas, work, dask.delayed(work, traverse=False))
 
     def together(self, column: str) -> Engine:
-        """The same table with all rows of equal value in `column` in the same partition."""
+        """Return the table with all rows of equal value in `column` in the same partition."""
         return DaskTable(self.frame.shuffle(on=column))
 
     def count_distinct(self, column: str) -> tuple[int, int]:
-        """The number of rows, and of distinct values in a column."""
+        """Count the rows, and the distinct values of a column."""
         import dask
 
         rows, values = dask.compute(self.frame[column].size, self.frame[column].nunique())
         return int(rows), int(values)
 
     def count_pairs(self, first: str, second: str) -> pa.Table:
-        """Some pairs of values that stand in more than one row, if any: (first, second, count)."""
+        """Find some pairs of values that appear in more than one row: (first, second, count)."""
         import dask
 
         names = list(dict.fromkeys([first, second]))
@@ -90,7 +90,7 @@ class DaskTable:
         return pa.concat_tables(found, promote_options="permissive").slice(0, _FEW)
 
     def _mapped(self, run: Callable[..., Any], work: Work, sent: Any) -> Any:
-        """The work as part of the task that makes the partition, which thus never travels."""
+        """Run the work in the task that creates a partition, so that partitions are not moved."""
         chosen = self.frame[work.columns]
         return chosen.map_partitions(
             run,
@@ -98,12 +98,12 @@ class DaskTable:
             DaskTable(chosen).schema,
             meta=work.schema.empty_table().to_pandas(),
             enforce_metadata=False,
-            clear_divisions=True,  # the index does not come along
+            clear_divisions=True,  # the index is not kept
         )
 
 
 def _sent(work: Work) -> Any:
-    """The work, which may be large, once for all tasks: with the workers, or else in the graph."""
+    """Send the work, which may be large, once for all tasks: to the workers, or in the graph."""
     import dask
 
     if (client := _client()) is not None:
@@ -112,7 +112,7 @@ def _sent(work: Work) -> Any:
 
 
 def _client() -> Any:
-    """The client of a cluster, if one computes; else the work is done here."""
+    """Return the client of the cluster that computes; None if this process computes."""
     from dask.base import get_scheduler
 
     client: Any = getattr(get_scheduler(), "__self__", None)
@@ -121,7 +121,7 @@ def _client() -> Any:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Say it in one message if the workers' Python is not fit for the work."""
+    """Raise one clear error if the Python of the workers cannot run the work."""
     try:
         yield
         return
@@ -137,7 +137,8 @@ def _explained() -> Iterator[None]:
 
 def _run(frame: Any, work: Work, schema: pa.Schema, partition_info: Any = None) -> pa.Table:
     part = f"partition {partition_info['number']}"
-    batches = _to_arrow(frame, schema, part).to_batches(max_chunksize=ROWS_AT_ONCE)
+    table = _to_arrow(frame, schema, part)
+    batches = table.to_batches(max_chunksize=limits.table_rows_at_once)
     return pa.Table.from_batches(work(iter(batches), part), work.schema)
 
 
@@ -146,29 +147,29 @@ def _run_to_pandas(frame: Any, work: Work, schema: pa.Schema, partition_info: An
 
 
 def _to_arrow(frame: Any, schema: pa.Schema, part: str) -> pa.Table:
-    """A partition as an Arrow table of the types that Dask told; nulls stay nulls."""
+    """Convert a partition to an Arrow table with the types that Dask declares; keep nulls."""
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False)
     except pa.ArrowException as error:
         reason = " ".join(str(error).split())
         raise TypeError(f"each column must hold values of one type; in {part} {reason}") from error
-    for found, told in zip(table.schema, schema, strict=True):
-        if not (pa.types.is_null(found.type) or _agree(plain_type(found.type), told.type)):
+    for found, declared in zip(table.schema, schema, strict=True):
+        if not (pa.types.is_null(found.type) or _agree(plain_type(found.type), declared.type)):
             raise TypeError(
-                f"column {told.name!r} holds {plain_type(found.type)} in {part}, where Dask says "
-                f"{told.type}: give it one type with astype"
+                f"column {declared.name!r} holds {plain_type(found.type)} in {part}, but Dask "
+                f"declares {declared.type}: give it one type with astype"
             )
     return table.cast(schema)
 
 
-def _agree(found: pa.DataType, told: pa.DataType) -> bool:
-    return found == told or kind_of_id(found) == kind_of_id(told) == TEXT
+def _agree(found: pa.DataType, declared: pa.DataType) -> bool:
+    return found == declared or kind_of_id(found) == kind_of_id(declared) == TEXT
 
 
 def _added(counts: list[pa.Table]) -> pa.Table:
     table = pa.concat_tables(counts)
     keys = [name for name in table.schema.names if name != "count"]
-    # One thread adds in the order of the rows, so that sums of floats are always the same.
+    # One thread adds in the order of the rows, so that sums of floats are reproducible.
     total = table.group_by(keys, use_threads=False).aggregate([("count", "sum")])
     return total.rename_columns([*keys, "count"]).cast(table.schema)
 

@@ -1,7 +1,7 @@
-"""What a distributed engine has to offer, so that tables larger than one machine can be tuned.
+"""The protocol of a distributed engine, for tables larger than one machine.
 
-An engine moves work to the partitions of its table and brings back little: lists that are as long
-as the positives, or sums. It never has to know what the work is about.
+An engine sends work to the partitions of its table and returns little: lists as long as the
+positives, or sums. It does not need to know what the work does.
 """
 
 import platform
@@ -11,20 +11,20 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-# What engines say, somewhere in a long text, when the Python of their workers is not fit for work.
+# What engines say, somewhere in a long text, when the Python of their workers cannot run the work.
 _FAULTS = (
     (r"No module named '([\w.]+)'", "lacks {found!r}"),
     (r"PACKAGE_NOT_INSTALLED\] (\w+)", "lacks {found!r}"),
     (
         r"Python in worker has different version:? (\d+\.\d+)",
-        "is Python {found}, and this one is Python {here}",
+        "is Python {found}, but this process runs Python {here}",
     ),
     (r'Cannot run program "([^"]+)"', "cannot be started"),
 )
 
 
 def fault_of_python(error: BaseException) -> str | None:
-    """What is wrong with the Python of an engine's workers, if that is what the error is about."""
+    """Describe what is wrong with the Python of an engine's workers; None for other errors."""
     text = f"{error!r} {error} {error.__cause__}"
     for pattern, words in _FAULTS:
         if found := re.search(pattern, text):
@@ -33,11 +33,12 @@ def fault_of_python(error: BaseException) -> str | None:
 
 
 class Work(Protocol):
-    """What happens to one partition: its record batches in, record batches of `schema` out.
+    """The work done on one partition: record batches in, record batches of `schema` out.
 
-    It can be pickled, may run more than once, also in several threads at a time, and reads only the
-    `columns` that it names. A partition may have no batches. `part` is its name for messages.
-    Integers of the `schema` are signed and strings are plain, which all engines have.
+    It can be pickled, may run more than once and in several threads at the same time, and reads
+    only the `columns` that it names. A partition may have no batches. `part` is its name for
+    messages. Integers of the `schema` are signed and strings are not dictionary-encoded, because
+    all engines support these types.
     """
 
     @property
@@ -52,7 +53,7 @@ class Work(Protocol):
 
 
 class Engine(Protocol):
-    """A table that lies in partitions elsewhere."""
+    """A table whose partitions are held by a distributed engine."""
 
     @property
     def name(self) -> str:
@@ -63,19 +64,19 @@ class Engine(Protocol):
         """Names and Arrow types of the columns."""
 
     def collect(self, work: Work) -> pa.Table:
-        """Run the work on all partitions and bring what it gives to the caller."""
+        """Run the work on all partitions, and return its results to the caller."""
 
     def add_up(self, work: Work) -> pa.Table:
-        """The same with the column "count" added up over rows that are otherwise equal."""
+        """Run the work like `collect`, and sum the column "count" over rows that are equal."""
 
     def map(self, work: Work) -> Any:
-        """A lazy frame of the engine's own kind, of what the work gives for each partition."""
+        """Return a lazy frame of the engine: the results of the work for each partition."""
 
     def together(self, column: str) -> "Engine":
-        """The same table with all rows of equal value in `column` in the same partition."""
+        """Return the table with all rows of equal value in `column` in the same partition."""
 
     def count_distinct(self, column: str) -> tuple[int, int]:
-        """The number of rows, and of distinct values in a column."""
+        """Count the rows, and the distinct values of a column."""
 
     def count_pairs(self, first: str, second: str) -> pa.Table:
-        """Some pairs of values that stand in more than one row, if any: (first, second, count)."""
+        """Find some pairs of values that appear in more than one row: (first, second, count)."""

@@ -1,4 +1,4 @@
-"""The two passes over a table that lies in an engine: work goes there, counts come back."""
+"""The two passes over a table in an engine: work is sent there, counts are returned."""
 
 import numpy as np
 import pyarrow as pa
@@ -15,14 +15,14 @@ from halfmax.tables.tally import NO_ROWS, Entries, Tally
 
 
 class EngineScan:
-    """An engine's table, with the methods of `Scan`."""
+    """Scan an engine's table, with the methods of `Scan`."""
 
     def __init__(self, engine: Engine, columns: Columns) -> None:
         self._engine, self._columns = engine, columns
         self._labels: pa.Array = pa.nulls(1, pa.int64())
 
     def collect(self) -> Tally:
-        """First pass: the scores of the positives, and how many rows each label has."""
+        """Run the first pass: collect the scores of the positives, and count each label's rows."""
         name = self._columns.label
         kind = pa.int64() if name is None else id_type(self._engine.schema.field(name).type)
         found = self._engine.add_up(CollectPositives(self._columns, kind)).combine_chunks()
@@ -38,7 +38,7 @@ class EngineScan:
         return Tally(labels, Entries(codes[~is_total], scores, counts[~is_total]), total)
 
     def count(self, grid: Grid, pooled: bool = False) -> Array:
-        """Second pass: how many scores, or what weight, lie at or above each step."""
+        """Run the second pass: count, or weigh, the scores at or above each step."""
         weighted = self._columns.weight is not None
         bins = np.zeros(len(grid.scores), np.float64 if weighted else np.int64)
         work = CountSteps(of_scores(self._columns), self._labels, grid, pooled)

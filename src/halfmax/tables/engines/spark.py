@@ -12,14 +12,14 @@ import pyarrow as pa
 from halfmax.tables.engines.engine import Engine, Work, fault_of_python
 from halfmax.tables.files import in_large_batches
 
-_FEW = 5
-_COMPLAINTS = {"TypeError": TypeError, "ValueError": ValueError}
+_FEW = 5  # repeated pairs that are reported
+_ERRORS = {"TypeError": TypeError, "ValueError": ValueError}
 
 Batches = Iterator[pa.RecordBatch]
 
 
 def is_spark(frame: Any) -> bool:
-    """True for a data frame of Spark, classic or Connect; imports nothing."""
+    """Whether this is a Spark data frame, classic or Connect; imports nothing."""
     return any(
         kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame"
         for kind in type(frame).__mro__
@@ -27,7 +27,7 @@ def is_spark(frame: Any) -> bool:
 
 
 class SparkTable:
-    """A Spark data frame whose partitions are worked on where they are."""
+    """A Spark data frame; work runs on its partitions where they are."""
 
     name = "Spark"
 
@@ -40,12 +40,12 @@ class SparkTable:
         return self.frame.limit(0).toArrow().schema
 
     def collect(self, work: Work) -> pa.Table:
-        """Run the work on all partitions and bring what it gives to the caller."""
+        """Run the work on all partitions, and return its results to the caller."""
         with self._sent(work) as fetch:
             return self._fetched(self._mapped(work, fetch)).cast(work.schema)
 
     def add_up(self, work: Work) -> pa.Table:
-        """The same with the column "count" added up over rows that are otherwise equal."""
+        """Run the work like `collect`, and sum the column "count" over rows that are equal."""
         from pyspark.sql import functions
 
         with self._sent(work) as fetch:
@@ -55,24 +55,24 @@ class SparkTable:
             return self._fetched(total).cast(work.schema)
 
     def map(self, work: Work) -> Any:
-        """A lazy frame of what the work gives for each partition."""
+        """Return a lazy frame: the results of the work for each partition."""
         return self._mapped(work, self._send(work))
 
     def together(self, column: str) -> Engine:
-        """The same table with all rows of equal value in `column` in the same partition."""
+        """Return the table with all rows of equal value in `column` in the same partition."""
         return SparkTable(self.frame.repartition(_quoted(column)))
 
     def count_distinct(self, column: str) -> tuple[int, int]:
-        """The number of rows, and of distinct values in a column."""
+        """Count the rows, and the distinct values of a column."""
         from pyspark.sql import functions
 
         values = functions.count_distinct(functions.col(_quoted(column)))
-        counts = functions.count("*").alias("rows"), values.alias("values")
-        found = self._fetched(self.frame.agg(*counts))
+        rows = functions.count("*").alias("rows")
+        found = self._fetched(self.frame.agg(rows, values.alias("values")))
         return found["rows"][0].as_py(), found["values"][0].as_py()
 
     def count_pairs(self, first: str, second: str) -> pa.Table:
-        """Some pairs of values that stand in more than one row, if any: (first, second, count)."""
+        """Find some pairs of values that appear in more than one row: (first, second, count)."""
         from pyspark.sql import functions
 
         pairs = self.frame.select(
@@ -90,36 +90,36 @@ class SparkTable:
         return chosen.mapInArrow(_on_each_partition(fetch), schema)
 
     def _fetched(self, frame: Any) -> pa.Table:
-        """The rows of a small frame; complaints of the work are raised as it raised them."""
+        """Fetch the rows of a small frame; raise errors of the work as the work raised them."""
         try:
             return frame.toArrow()
         except Exception as error:
-            complaints = re.findall(r"^(TypeError|ValueError): (.*)$", str(error), re.MULTILINE)
-            if complaints:
-                kind, message = complaints[-1]
-                raise _COMPLAINTS[kind](message) from error
+            raised = re.findall(r"^(TypeError|ValueError): (.*)$", str(error), re.MULTILINE)
+            if raised:
+                kind, message = raised[-1]
+                raise _ERRORS[kind](message) from error
             fault = fault_of_python(error)
             if fault is None:
                 raise
-        raise ImportError(_how_to_mend(fault, self._python)) from None
+        raise ImportError(_how_to_fix(fault, self._python)) from None
 
     @property
     def _python(self) -> str:
-        """What executors call to start Python, where that is known."""
-        with suppress(Exception):  # Spark Connect does not tell
+        """The command with which executors start Python, if it is known."""
+        with suppress(Exception):  # Spark Connect does not say
             return f", {self.frame.sparkSession.sparkContext.pythonExec!r},"
         return ""
 
     def _send(self, work: Work) -> Callable[[], Work]:
-        """A way for the executors to get the work, which may be large."""
-        if "connect" in type(self.frame).__module__:  # has no broadcasts
+        """Return a function that fetches the work, which may be large, in the executors."""
+        if "connect" in type(self.frame).__module__:  # Spark Connect has no broadcasts
             return lambda: work
         sent = self.frame.sparkSession.sparkContext.broadcast(work)
         return _Broadcast(sent)
 
     @contextmanager
     def _sent(self, work: Work) -> Iterator[Callable[[], Work]]:
-        """The same for as long as it is needed."""
+        """Send the work, and destroy the broadcast afterwards."""
         fetch = self._send(work)
         try:
             yield fetch
@@ -129,7 +129,7 @@ class SparkTable:
 
 
 class _Broadcast:
-    """Work that each executor gets once, however many partitions it has."""
+    """Work that each executor receives once, however many partitions it has."""
 
     def __init__(self, sent: Any) -> None:
         self.sent = sent
@@ -149,12 +149,12 @@ def _on_each_partition(fetch: Callable[[], Work]) -> Callable[[Batches], Batches
     return run
 
 
-def _how_to_mend(fault: str, python: str) -> str:
+def _how_to_fix(fault: str, python: str) -> str:
     return (
-        f"the Python that Spark's executors run{python} {fault}. They need one with pyarrow and "
-        "halfmax, which PYSPARK_PYTHON must name before the session starts. If they run on this "
-        f"machine, use this one: os.environ['PYSPARK_PYTHON'] = {sys.executable!r}; on every other "
-        "machine, install halfmax"
+        f"the Python that Spark's executors run{python} {fault}. They need a Python with pyarrow "
+        "and halfmax, which PYSPARK_PYTHON must name before the session starts. If they run on "
+        f"this machine, use this one: os.environ['PYSPARK_PYTHON'] = {sys.executable!r}; on every "
+        "other machine, install halfmax"
     )
 
 

@@ -1,4 +1,4 @@
-"""What is done to the rows of one partition, wherever it lies: plain values in, few rows out."""
+"""The work done on one partition of a table, in an engine or in this process."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ Batches = Iterator[pa.RecordBatch]
 
 @dataclass(frozen=True)
 class _OfRoles:
-    """Work that reads the columns of some roles."""
+    """Work that reads the columns of certain roles."""
 
     roles: Columns
 
@@ -33,13 +33,13 @@ class _OfRoles:
 
     @property
     def count_type(self) -> pa.DataType:
-        """Of numbers of rows, or of their weight."""
+        """The type of row counts, or of sums of weights."""
         return pa.int64() if self.roles.weight is None else pa.float64()
 
 
 @dataclass(frozen=True)
 class CollectPositives(_OfRoles):
-    """The label and score of every positive, and for each label a row without score: its total."""
+    """Collect the label and score of every positive; a row without score holds a label's total."""
 
     label_type: pa.DataType
 
@@ -49,7 +49,7 @@ class CollectPositives(_OfRoles):
         return pa.schema(kinds)
 
     def __call__(self, batches: Batches, part: str) -> Batches:
-        """One partition."""
+        """Process one partition."""
         codes, total = LabelCodes(), np.zeros(0)
         for rows in read_rows(batches, self.roles, part):
             columns = codes.recode(rows)
@@ -71,7 +71,7 @@ class CollectPositives(_OfRoles):
 
 @dataclass(frozen=True)
 class CountSteps(_OfRoles):
-    """How many scores of a partition fall on each step of the grid and not on a higher one."""
+    """Count the scores of a partition by the highest step of the grid that they reach."""
 
     labels: pa.Array
     grid: Grid
@@ -82,7 +82,7 @@ class CountSteps(_OfRoles):
         return pa.schema({"step": pa.int64(), "count": self.count_type})
 
     def __call__(self, batches: Batches, part: str) -> Batches:
-        """One partition."""
+        """Process one partition."""
         kind = self.count_type.to_pandas_dtype()
         bins, lowest = np.zeros(len(self.grid.scores), kind), self.grid.lowest()
         for rows in read_rows(batches, self.roles, part):
@@ -96,7 +96,7 @@ class CountSteps(_OfRoles):
 
 @dataclass(frozen=True)
 class KeepWhatCounts(_OfRoles):
-    """Rows that are true or reach a threshold, with labels as places in a list."""
+    """Keep the rows that are true or reach a threshold, with labels as positions in a list."""
 
     labels: pa.Array
     thresholds: Floats
@@ -114,7 +114,7 @@ class KeepWhatCounts(_OfRoles):
         )
 
     def __call__(self, batches: Batches, part: str) -> Batches:
-        """One partition."""
+        """Process one partition."""
         for rows in read_rows(batches, self.roles, part):
             columns = codes_among(self.labels, rows)
             assert rows.truth is not None
@@ -122,66 +122,66 @@ class KeepWhatCounts(_OfRoles):
             kept = np.flatnonzero((rows.truth == 1) | (rows.scores >= self.thresholds[columns]))
             instances = plain(rows.instances).take(pa.array(kept)).cast(self.instance_type)
             truth = rows.truth[kept].view(np.int8)
-            numbers = columns[kept], rows.scores[kept].astype(np.float64), truth
+            numbers = [columns[kept], rows.scores[kept].astype(np.float64), truth]
             yield pa.record_batch([instances, *map(pa.array, numbers)], schema=self.schema)
 
 
 @dataclass(frozen=True)
 class Predict:
-    """All columns and one more: 1 where the score reaches the threshold of the label."""
+    """Add a column to a partition: 1 where the score reaches its label's threshold, otherwise 0."""
 
     roles: Columns
-    given: pa.Schema
+    input_schema: pa.Schema
     labels: pa.Array | None  # None for one classifier
     thresholds: Floats
     prediction: str
     only_predicted: bool
-    strangers_never: bool  # labels without a threshold are never predicted; else they are refused
+    unknown_never: bool  # labels without a threshold are never predicted; else they are refused
 
     @property
     def columns(self) -> list[str]:
-        return list(self.given.names)
+        return list(self.input_schema.names)
 
     @property
     def schema(self) -> pa.Schema:
-        return with_new_field(self.given, self.prediction)
+        return with_new_field(self.input_schema, self.prediction)
 
     def __call__(self, batches: Batches, part: str, first: int = 0) -> Batches:
-        """One partition, or what follows `first` rows of it."""
+        """Process one partition, or the rest of it after `first` rows."""
         for batch in batches:
             for rows in read_rows(iter([batch]), self.roles, part, first):
-                predicted = rows.scores >= self._limits(rows)
+                predicted = rows.scores >= self._thresholds_of(rows)
                 yield with_prediction(batch, self.schema, predicted, self.only_predicted)
             first += batch.num_rows
 
-    def _limits(self, rows: Rows) -> Array:
+    def _thresholds_of(self, rows: Rows) -> Array:
         if self.labels is None:
             return self.thresholds[rows.codes]
         assert rows.names is not None
         place = pc.index_in(rows.names, self.labels)
-        strange = np.flatnonzero(np.asarray(place.is_null())[rows.codes])
-        if len(strange) and not self.strangers_never:
-            row = int(strange[0])
+        unknown = np.flatnonzero(np.asarray(place.is_null())[rows.codes])
+        if len(unknown) and not self.unknown_never:
+            row = int(unknown[0])
             label = rows.names[int(rows.codes[row])].as_py()
             raise ArgumentError(
-                f"the thresholds have no label {label!r}; {rows.place.row(row)} has. They have "
-                f"{spell_out(self.labels[:9].to_pylist(), most=8)}: tune it too, or use "
-                f"{setting('unknown', 'never')} to leave such labels unpredicted"
+                f"the thresholds have no label {label!r}, which {rows.place.row(row)} has. They "
+                f"have {spell_out(self.labels[:9].to_pylist(), most=8)}: tune it too, or use "
+                f"{setting('unknown', 'never')} to never predict such labels"
             )
         of_name = np.append(self.thresholds, np.inf)[pc.fill_null(place, -1).to_numpy()]
-        limits: Array = of_name[rows.codes]
-        return limits
+        thresholds: Array = of_name[rows.codes]
+        return thresholds
 
 
-def with_new_field(given: pa.Schema, name: str) -> pa.Schema:
-    """The columns given and one of predictions."""
-    return given.append(pa.field(name, pa.int8()))
+def with_new_field(schema: pa.Schema, name: str) -> pa.Schema:
+    """Add a column of predictions to a schema."""
+    return schema.append(pa.field(name, pa.int8()))
 
 
 def with_prediction(
     batch: pa.RecordBatch, schema: pa.Schema, predicted: Array, only_predicted: bool
 ) -> pa.RecordBatch:
-    """The batch with one column more, in the types of the schema."""
+    """Add the predictions to a batch, and cast it to the schema."""
     columns = [plain(column) for column in batch.columns]
     columns = [column.cast(field.type) for column, field in zip(columns, schema, strict=False)]
     found = pa.array(predicted.astype(np.int8))
@@ -190,7 +190,7 @@ def with_prediction(
 
 
 def codes_among(labels: pa.Array, rows: Rows) -> npt.NDArray[np.int32]:
-    """The label of each row as its place in a list that holds all labels."""
+    """The position of each row's label in a list of all labels."""
     if rows.names is None:
         return rows.codes
     place = pc.fill_null(pc.index_in(rows.names, labels), -1)
@@ -198,12 +198,12 @@ def codes_among(labels: pa.Array, rows: Rows) -> npt.NDArray[np.int32]:
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         label = rows.names[int(rows.codes[row])].as_py()
-        raise ValueError(f"the table has changed while it was read: label {label!r} is new")
+        raise ValueError(f"the table has changed while it was being read: label {label!r} is new")
     return codes
 
 
 def add_counts(total: Array, part: Array) -> Array:
-    """Counts of labels, of which one list may know more."""
+    """Add the counts of labels in place if possible; one array may have more labels."""
     if len(part) > len(total):
         total = np.concatenate([total, np.zeros(len(part) - len(total), total.dtype)])
     total[: len(part)] += part.astype(total.dtype, copy=False)
@@ -211,5 +211,5 @@ def add_counts(total: Array, part: Array) -> Array:
 
 
 def of_scores(roles: Columns) -> Columns:
-    """What the second pass reads."""
+    """The columns that the second pass reads."""
     return replace(roles, truth=None, instance=None)
