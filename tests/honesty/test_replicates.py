@@ -12,6 +12,7 @@ from scipy import stats
 from strategies import many_labels, metrics
 
 import halfmax as hm
+from halfmax._core.limits import changed
 from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.staircase import bootstrap
@@ -54,11 +55,12 @@ def test_replicates_have_the_law_of_rows_drawn_again(name, metric):
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 7])
-def test_the_law_does_not_depend_on_the_blocks(monkeypatch, blocks):
+def test_the_law_does_not_depend_on_the_blocks(blocks):
     y, s = CASES["many steps"]
     expected = naive.resampled(y, s, 3000, seed=3)
-    monkeypatch.setattr(bootstrap, "FIRST_BLOCKS", blocks)
-    for ours, theirs in zip(draw(y, s, 3000), expected, strict=True):
+    with changed(bootstrap_blocks=blocks):
+        drawn = draw(y, s, 3000)
+    for ours, theirs in zip(drawn, expected, strict=True):
         assert stats.ks_2samp(ours, theirs).pvalue > LIKELY
 
 
@@ -78,8 +80,7 @@ def test_rows_drawn_once_each_choose_what_tune_chooses(case, metric, blocks):
     labels = np.flatnonzero(np.diff(stairs.grid.offsets))
     if not len(labels):
         return
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bootstrap, "FIRST_BLOCKS", blocks)
+    with changed(bootstrap_blocks=blocks):
         steps = bootstrap.Steps.of(stairs, labels)
         step, worth = bootstrap.resample(steps, Objective(find_metric(metric)), 2, AsOften())
     tuned = hm.tune(case.y, case.s, metric)

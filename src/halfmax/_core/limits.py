@@ -71,6 +71,7 @@ class Limits:
 
     # ---- honesty
 
+    bootstrap_blocks: int = 64  # of a label's steps at first, at most; part of what a seed means
     redraw_blocks: int = 1 << 8  # of staircase steps, drawn at once; part of what a seed means
 
     # ---- estimators
@@ -111,9 +112,8 @@ class Limits:
 
     seconds_before_bar: float = 1.0  # shorter work shows no progress bar
     tag_records_read: int = 4096  # records tagged at once
-    tag_records_written: int = (
-        128  # written at once; a rule that floods gives each thousands of terms
-    )
+    # Records written at once: a rule that floods gives each of them thousands of terms.
+    tag_records_written: int = 128
 
 
 limits = Limits()

@@ -15,7 +15,7 @@ from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
 from halfmax.honesty.case import Case
-from halfmax.staircase.bootstrap import FIRST_BLOCKS, Replicates, Steps, resample
+from halfmax.staircase.bootstrap import Replicates, Steps, resample
 from halfmax.staircase.staircase import NOBODY, Staircase, Worth, without_nan
 
 _RUNS_AT_ONCE = 250  # part of what a seed means
@@ -58,7 +58,7 @@ def _drawn(
     case: Case, stairs: Staircase, value_of: Worth, labels: Array, meter: Progress
 ) -> Iterator[tuple[Array, Replicates]]:
     """Groups of labels with their replicates."""
-    blocks = np.cumsum(np.minimum(np.diff(stairs.grid.offsets)[labels], FIRST_BLOCKS))
+    blocks = np.cumsum(np.minimum(np.diff(stairs.grid.offsets)[labels], limits.bootstrap_blocks))
     at_once = limits.redraw_blocks
     full = np.arange(at_once, blocks[-1] if len(blocks) else 0, at_once)
     groups = [g for g in np.split(labels, np.searchsorted(blocks, full)) if len(g)]

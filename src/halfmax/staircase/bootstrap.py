@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from halfmax._core.limits import limits
 from halfmax._core.types import Array
 from halfmax.staircase.staircase import NOBODY, Staircase, Worth, without_nan
 
-FIRST_BLOCKS = 64  # of a label, at most
 _DIGITS = 9  # kept of weighted numbers of rows
 
 
@@ -159,7 +159,7 @@ def _first_blocks(
 def _edges(offsets: Array) -> tuple[Array, Array]:
     """Return where the blocks begin (with the end of the last one) and the label of each."""
     sizes = np.diff(offsets)
-    blocks = np.minimum(sizes, FIRST_BLOCKS)
+    blocks = np.minimum(sizes, limits.bootstrap_blocks)
     label = np.repeat(np.arange(len(sizes)), blocks)
     place = np.arange(len(label)) - np.repeat(np.cumsum(blocks) - blocks, blocks)
     edges = offsets[:-1][label] + place * sizes[label] // blocks[label]
