@@ -153,5 +153,6 @@ def _halve(blocks: _ItemBlocks, rng: np.random.Generator) -> _ItemBlocks:
     first = (high - low) // 2
     inside = upto - before
     middle, between = low + first, before + rng.hypergeometric(inside, high - low - inside, first)
-    halves = (run, low, middle, before, between), (run, middle, high, between, upto)
-    return _ItemBlocks(*map(np.concatenate, zip(*halves, strict=True))).not_empty()
+    lower = _ItemBlocks(run, low, middle, before, between)
+    upper = _ItemBlocks(run, middle, high, between, upto)
+    return _ItemBlocks(*map(np.concatenate, zip(lower, upper, strict=True))).not_empty()
