@@ -175,14 +175,14 @@ def test_layouts_hold_the_same_numbers(p, metric, average):
 
 @given(matrices, names, averages, st.booleans(), st.data())
 def test_deciding_in_small_blocks_changes_nothing(p, metric, average, is_sparse, data):
-    given_ = sparse.csr_array(p) if is_sparse else p
+    source = sparse.csr_array(p) if is_sparse else p
     most = data.draw(
         hnp.arrays(np.int64, len(batches(p.shape, average)), elements=st.integers(0, 4))
     )
-    expected = hm.decide(given_, metric, average, max_k=most)
+    expected = hm.decide(source, metric, average, max_k=most)
     names = ("decide_block_cells", "decide_block_stored", "decide_fewest_columns")
     with changed(**{name: data.draw(st.sampled_from([1, 5])) for name in names}):
-        assert_same(hm.decide(given_, metric, average, max_k=most), expected)
+        assert_same(hm.decide(source, metric, average, max_k=most), expected)
 
 
 def test_read_only_input_is_accepted():
@@ -211,14 +211,14 @@ def stored(p, form, keep):
 @given(matrices, forms, names, averages, shares_of_nothing, st.data())
 def test_sparse_input_is_decided_like_dense_input(p, form, metric, average, zero_division, data):
     p = p * data.draw(hnp.arrays(np.bool_, p.shape))
-    given_ = stored(p, form, data.draw(hnp.arrays(np.bool_, p.shape)))
-    before = given_.data.tobytes()
+    source = stored(p, form, data.draw(hnp.arrays(np.bool_, p.shape)))
+    before = source.data.tobytes()
     most = len(batches(p.shape, average)[0])
     low = data.draw(st.just(0) | st.integers(0, most))
     high = data.draw(st.none() | st.integers(low, most + 1))
     options = {"zero_division": zero_division, "min_k": low, "max_k": high}
-    d = hm.decide(given_, metric, average, **options)
-    assert given_.data.tobytes() == before
+    d = hm.decide(source, metric, average, **options)
+    assert source.data.tobytes() == before
     assert d.predictions.format == "csr"
     assert (d.predictions.data == 1).all()
     assert_same(d, hm.decide(p, metric, average, **options))
@@ -248,8 +248,8 @@ def test_long_sparse_rows_are_decided_like_dense_rows(stored_in_a_row):
 @pytest.mark.parametrize("metric", ["f1", "jaccard", "accuracy", "precision", "recall"])
 def test_more_cells_than_memory_holds(metric):
     values, places = np.array([0.9, 0.2, 0.6]), np.array([7, 200_000, 299_999])
-    given_ = sparse.coo_array((values, (places, places[::-1])), shape=(300_000, 300_000))
-    d, few = hm.decide(given_, metric, "micro"), hm.decide(values, metric)
+    source = sparse.coo_array((values, (places, places[::-1])), shape=(300_000, 300_000))
+    d, few = hm.decide(source, metric, "micro"), hm.decide(values, metric)
     chosen = few.predictions == 1
     row, column = d.predictions.nonzero()
     assert_array_equal(row, places[chosen])
@@ -349,8 +349,8 @@ def test_the_best_counts_of_longer_rows_and_columns(average, metric):
     rng = np.random.default_rng(5)
     lows = rng.integers(0, 150, len(p))
     highs = lows + rng.integers(0, 100, len(p))
-    given_ = p if average == "samples" else np.ascontiguousarray(p.T)
-    d = hm.decide(given_, metric, average, min_k=lows, max_k=highs)
+    source = p if average == "samples" else np.ascontiguousarray(p.T)
+    d = hm.decide(source, metric, average, min_k=lows, max_k=highs)
     guess = d.predictions if average == "samples" else d.predictions.T
     for b, values in enumerate(p):
         curve = hm.expected_curve(values, metric)
@@ -416,10 +416,10 @@ def library(request):
 
 @pytest.mark.parametrize("average", ["macro", "micro", "samples"])
 def test_frames_return_as_the_kind_of_frame_that_came_in(library, average):
-    given_ = library(COLUMNS)
-    d = hm.decide(given_, average=average)
+    source = library(COLUMNS)
+    d = hm.decide(source, average=average)
     plain = hm.decide(np.column_stack(list(COLUMNS.values())), average=average)
-    assert type(d.predictions) is type(given_)
+    assert type(d.predictions) is type(source)
     for name, expected in zip(COLUMNS, plain.predictions.T, strict=True):
         assert_array_equal(np.asarray(d.predictions[name]), expected)
     assert_array_equal(d.thresholds, plain.thresholds)
@@ -427,21 +427,21 @@ def test_frames_return_as_the_kind_of_frame_that_came_in(library, average):
 
 
 def test_the_index_of_a_frame_is_kept():
-    given_ = pd.DataFrame(COLUMNS, index=["x", "y", "z"])
-    predictions = hm.decide(given_, average="samples").predictions
-    assert predictions.index.equals(given_.index)
+    source = pd.DataFrame(COLUMNS, index=["x", "y", "z"])
+    predictions = hm.decide(source, average="samples").predictions
+    assert predictions.index.equals(source.index)
     assert (predictions.dtypes == np.int8).all()
-    series = hm.decide(given_["dog"]).predictions
-    assert series.index.equals(given_.index)
+    series = hm.decide(source["dog"]).predictions
+    assert series.index.equals(source.index)
     assert (series.name, series.dtype) == ("dog", np.int8)
 
 
 def test_a_series_is_one_batch():
     expected = hm.decide(COLUMNS["dog"])
     for series in (pd.Series, pl.Series, lambda values: pa.chunked_array([values])):
-        given_ = series(COLUMNS["dog"])
-        d = hm.decide(given_)
-        assert type(d.predictions) is type(given_)
+        source = series(COLUMNS["dog"])
+        d = hm.decide(source)
+        assert type(d.predictions) is type(source)
         assert_array_equal(np.asarray(d.predictions), expected.predictions)
         assert d.threshold == expected.threshold
 
@@ -481,9 +481,9 @@ def test_impossible_limits_are_refused(average):
 def test_values_that_are_no_probabilities_are_refused(value):
     p = np.full((3, 4), 0.5)
     p[1, 2] = value
-    for given_ in (p, sparse.csr_array(p)):
+    for source in (p, sparse.csr_array(p)):
         with pytest.raises(ValueError, match=r"(?s)1, 2.*tune"):
-            hm.decide(given_, average="samples")
+            hm.decide(source, average="samples")
 
 
 def test_other_metrics_are_refused():

@@ -108,9 +108,9 @@ def test_inputs_are_not_modified(law, metric):
     before = q.tobytes()
     expected = hm.decide_joint(q, p_empty, metric)
     assert q.tobytes() == before
-    for given_ in (np.asfortranarray(q), q.tolist()):
+    for source in (np.asfortranarray(q), q.tolist()):
         assert_array_equal(
-            hm.decide_joint(given_, p_empty, metric).predictions, expected.predictions
+            hm.decide_joint(source, p_empty, metric).predictions, expected.predictions
         )
 
 
@@ -202,8 +202,8 @@ def test_draws_are_counted(draws):
     assert_close(q, expected[0])
     assert_close(p_empty, expected[1])
     kinds = (draws.tolist(), draws.astype(bool), draws.astype(float), np.asfortranarray(draws))
-    for given_ in (*kinds, *(sparse.coo_array(draws).asformat(form) for form in ("csr", "csc"))):
-        got = hm.joint_from_samples(given_)
+    for source in (*kinds, *(sparse.coo_array(draws).asformat(form) for form in ("csr", "csc"))):
+        got = hm.joint_from_samples(source)
         assert_array_equal(got.q, q)
         assert got.p_empty == p_empty
 
@@ -224,9 +224,9 @@ def test_sizes_may_be_limited(draws):
     expected = naive.joint_from_samples(draws.tolist(), max_size=max(largest, 1))
     assert_joint(got, expected)
     if largest > 1:
-        for given_ in (draws, sparse.csr_array(draws)):
+        for source in (draws, sparse.csr_array(draws)):
             with pytest.raises(ValueError, match="max_size"):
-                hm.joint_from_samples(given_, max_size=largest - 1)
+                hm.joint_from_samples(source, max_size=largest - 1)
 
 
 @given(

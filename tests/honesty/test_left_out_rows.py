@@ -55,14 +55,14 @@ def test_left_out_rows_of_pooled_counts(case, cut):
     y, s = naive.whole(case.y), naive.numbers(case.s)
     stairs = hm.Staircase.of(case.y, case.s)
 
-    def worth(tp, predicted, positives, _):
+    def value_of(tp, predicted, positives, _):
         return np.broadcast_to(2.0 * np.asarray(tp) - cut * np.asarray(predicted), positives.shape)
 
     for positive, chosen, counts in (
-        (1, leave_one_out.chosen_without_positive(stairs, worth), stairs.true_positives),
+        (1, leave_one_out.chosen_without_positive(stairs, value_of), stairs.true_positives),
         (
             0,
-            leave_one_out.chosen_without_negative(stairs, worth),
+            leave_one_out.chosen_without_negative(stairs, value_of),
             stairs.predicted - stairs.true_positives,
         ),
     ):

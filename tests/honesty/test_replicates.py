@@ -26,9 +26,9 @@ def draw(y, s, runs, seed=1, metric="f1"):
     stairs = hm.Staircase.of(y, s)
     steps = bootstrap.Steps.of(stairs, np.array([0]))
     rng = np.random.default_rng(seed)
-    step, worth = bootstrap.resample(steps, Objective(find_metric(metric)), runs, rng)
+    step, values = bootstrap.resample(steps, Objective(find_metric(metric)), runs, rng)
     thresholds = np.where(step == NOBODY, INF, stairs.thresholds[step])
-    return thresholds[:, 0], worth[:, 0]
+    return thresholds[:, 0], values[:, 0]
 
 
 CASES = {
@@ -82,8 +82,8 @@ def test_rows_drawn_once_each_choose_what_tune_chooses(case, metric, blocks):
         return
     with changed(bootstrap_blocks=blocks):
         steps = bootstrap.Steps.of(stairs, labels)
-        step, worth = bootstrap.resample(steps, Objective(find_metric(metric)), 2, AsOften())
+        step, values = bootstrap.resample(steps, Objective(find_metric(metric)), 2, AsOften())
     tuned = hm.tune(case.y, case.s, metric)
     found = np.where(step == NOBODY, INF, stairs.thresholds[stairs.grid.offsets[labels] + step])
     assert_array_equal(found, [tuned.thresholds[labels]] * 2)
-    assert_allclose(worth, [tuned.label_scores[labels]] * 2, atol=1e-12)
+    assert_allclose(values, [tuned.label_scores[labels]] * 2, atol=1e-12)

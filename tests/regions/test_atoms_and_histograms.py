@@ -29,8 +29,8 @@ def atoms(draw, most=8):
 
 
 @given(atoms(), st.sampled_from(["f1", "f0.5", "f2", "jaccard", "accuracy", "recall", "gain"]))
-def test_of_all_sets_of_atoms_the_smallest_of_the_best_is_found(given_atoms, metric):
-    places, weights, b = given_atoms
+def test_of_all_sets_of_atoms_the_smallest_of_the_best_is_found(case, metric):
+    places, weights, b = case
     seen = weights[0] + weights[1] > 0
     places, masses = places[seen], [[Fraction(int(x), 16) for x in w[seen]] for w in weights]
     top, chosen = naive.best_subsets(list(zip(*masses, strict=True)), b, metric)
@@ -44,8 +44,8 @@ def test_of_all_sets_of_atoms_the_smallest_of_the_best_is_found(given_atoms, met
 
 
 @given(atoms(5), st.sampled_from(["f1", "f2", "accuracy"]))
-def test_only_atoms_that_exist_are_inside(given_atoms, metric):
-    places, weights, b = given_atoms
+def test_only_atoms_that_exist_are_inside(case, metric):
+    places, weights, b = case
     densities = [stats.rv_discrete(values=(places, w / 16)) for w in weights]
     region = hm.decision_region(*densities, float(b), metric)
     got = [s for s in places[(weights[0] + weights[1]) > 0] if region.contains(s)]

@@ -99,14 +99,14 @@ BAD = [
     ),
     ("no width", region(stats.uniform(0, 0)), ValueError, r"positive"),
     (
-        "discrete beside continuous",
+        "discrete against continuous",
         region(stats.poisson(3)),
         ValueError,
         r"positive.*discrete.*negative.*continuous|discrete",
     ),
-    ("continuous beside discrete", region(negative=stats.poisson(3)), ValueError, r"discrete"),
-    ("atoms beside bins", region(stats.poisson(3), HISTOGRAM), ValueError, r"discrete"),
-    ("atoms beside a function", region(stats.poisson(3), Z.pdf), ValueError, r"discrete"),
+    ("continuous against discrete", region(negative=stats.poisson(3)), ValueError, r"discrete"),
+    ("atoms against bins", region(stats.poisson(3), HISTOGRAM), ValueError, r"discrete"),
+    ("atoms against a function", region(stats.poisson(3), Z.pdf), ValueError, r"discrete"),
     # kernel density estimates
     (
         "scipy's KDE of two scores",

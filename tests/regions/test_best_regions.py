@@ -212,14 +212,14 @@ STEPS = stats.rv_histogram(([1, 5, 0, 2], [-2.0, -1, 0, 1, 4]), density=False)
 JUMPS = {
     "exponential from 1, from 0": (stats.expon(1), stats.expon(0)),
     "exponential from 0, from 1": (stats.expon(0), stats.expon(1)),
-    "uniform beside normal": (stats.uniform(-1, 3), Z),
-    "normal beside uniform": (Z, stats.uniform(-1, 3)),
+    "uniform against normal": (stats.uniform(-1, 3), Z),
+    "normal against uniform": (Z, stats.uniform(-1, 3)),
     "truncated at different places": (stats.truncnorm(-1, 2), stats.truncnorm(-2, 1)),
     "Pareto": (stats.pareto(1.5), stats.pareto(2.5, scale=0.5)),
     "two uniforms": (stats.uniform(0, 2), stats.uniform(1, 3)),
-    "triangle beside uniform": (stats.triang(0.3), stats.uniform(0.1, 0.5)),
-    "steps beside normal": (STEPS, Z),
-    "normal beside steps": (Z, STEPS),
+    "triangle against uniform": (stats.triang(0.3), stats.uniform(0.1, 0.5)),
+    "steps against normal": (STEPS, Z),
+    "normal against steps": (Z, STEPS),
 }
 
 
@@ -259,5 +259,5 @@ def test_thresholds_far_from_all_mass_are_found_too():
 
 
 def test_a_gap_without_mass_is_not_predicted():
-    apart = hm.decision_region(stats.uniform(0, 1), stats.uniform(5, 1), 0.1)
-    assert apart.intervals == [(0.0, 1.0)]
+    region = hm.decision_region(stats.uniform(0, 1), stats.uniform(5, 1), 0.1)
+    assert region.intervals == [(0.0, 1.0)]

@@ -118,8 +118,8 @@ def variance_inflation(objective: Objective, counts: Counts, squares: Array) -> 
     """
     slopes = np.array(influence(objective, counts))
     more = ((squares - np.array(counts.confusion())) * slopes**2).sum(axis=0)
-    apart = variance(objective, counts)
-    ratio = 1.0 + np.divide(more, apart, out=np.zeros_like(apart), where=apart > 0)
+    baseline = variance(objective, counts)
+    ratio = 1.0 + np.divide(more, baseline, out=np.zeros_like(baseline), where=baseline > 0)
     return np.asarray(np.maximum(ratio, 0.0))
 
 

@@ -134,9 +134,9 @@ def judge(case: Case) -> Judgement:
     bars = bars._replace(error=bars.error * np.sqrt(inflation)).less_sure_by(unsure)
     whole = bars
     if not counted.is_binary:
-        apart = inflation * intervals.variance(objective, counts) + unsure**2
+        separate = inflation * intervals.variance(objective, counts) + unsure**2
         part = leave_one_out.part_of_bootstrap(stairs.positives)
-        variances = part * apart + np.where(part < 1.0, (1.0 - part) * left.squares, 0.0)
+        variances = part * separate + np.where(part < 1.0, (1.0 - part) * left.squares, 0.0)
         common = _COMMON_ERROR / OPTIMISM_ERROR * mean_of_known(unsure)
         whole = _mean_of_labels(counted, expected, variances, inflation, bounded)
         whole = whole.less_sure_by(np.asarray(common))
@@ -160,8 +160,10 @@ def _expected_of_labels(counted: _Counted, found: Redrawn, left_out: Array) -> t
     judged = counted.case.tuned.label_scores - optimism
     expected = leave_one_out.mixed(positives, judged, left_out, alone)
     if not alone:
-        rows, predicted = counted.plain()
-        expected = leave_one_out.with_empty_labels(counted.objective, rows, predicted, expected)
+        plain_positives, predicted = counted.plain()
+        expected = leave_one_out.with_empty_labels(
+            counted.objective, plain_positives, predicted, expected
+        )
     part = leave_one_out.part_of_bootstrap(positives)
     return expected, part * OPTIMISM_ERROR * np.maximum(optimism, 0.0)
 
@@ -180,8 +182,8 @@ def _judge_pooled(counted: _Counted) -> Judgement:
     pooled = counts.pooled()
     expected = min(float(objective(*pooled)), case.tuned.score)
     whole = intervals.estimate_from_counts(objective, pooled, np.asarray(expected), bounded)
-    together = _together(counted.row_sums(pooled), intervals.variance(objective, pooled))
-    whole = whole._replace(error=whole.error * np.sqrt(together))
+    factor = _shared_rows_factor(counted.row_sums(pooled), intervals.variance(objective, pooled))
+    whole = whole._replace(error=whole.error * np.sqrt(factor))
     unsure = np.hypot(OPTIMISM_ERROR * np.sqrt((lost**2).sum()), _COMMON_ERROR * lost.sum())
     whole = whole.less_sure_by(unsure * _per_hit(objective, pooled))
     away = _deviations(counted, found.replicates, bounded)
@@ -260,17 +262,19 @@ def _mean_of_labels(
     known = ~np.isnan(expected)
     if not known.any():
         return intervals.estimate(np.nan, 0.0, bounded)
-    apart = inflation * intervals.variance(counted.objective, counted.counts)
-    spread = variances[known].sum() * _together(counted.row_sums(counted.counts), apart)
+    separate = inflation * intervals.variance(counted.objective, counted.counts)
+    spread = variances[known].sum() * _shared_rows_factor(
+        counted.row_sums(counted.counts), separate
+    )
     if spread == 0 and counted.counts.predicted.any():
         highest = counted.case.tuned.label_scores[known].max()
         spread = 0.5 * highest**2  # as of half a hit, where no hit was observed
     return intervals.estimate(mean_of_known(expected), spread / known.sum() ** 2, bounded)
 
 
-def _together(rows: Array, apart: Array) -> float:
+def _shared_rows_factor(rows: Array, separate: Array) -> float:
     """The factor by which shared rows increase the variance of a score; at least 1."""
-    whole = float(np.sum(apart))
+    whole = float(np.sum(separate))
     return max(1.0, float((rows**2).sum()) / whole) if whole > 0 else 1.0
 
 
