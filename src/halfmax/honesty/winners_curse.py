@@ -153,13 +153,6 @@ def _halve(blocks: _ItemBlocks, rng: np.random.Generator) -> _ItemBlocks:
     first = (high - low) // 2
     inside = upto - before
     middle, between = low + first, before + rng.hypergeometric(inside, high - low - inside, first)
-<<<<<<< HEAD
-    first_half = _ItemBlocks(run, low, middle, before, between)
-    second_half = _ItemBlocks(run, middle, high, between, upto)
-    both = zip(first_half, second_half, strict=True)
-    return _ItemBlocks(*map(np.concatenate, both)).not_empty()
-=======
     lower = _ItemBlocks(run, low, middle, before, between)
     upper = _ItemBlocks(run, middle, high, between, upto)
     return _ItemBlocks(*map(np.concatenate, zip(lower, upper, strict=True))).not_empty()
->>>>>>> honesty
