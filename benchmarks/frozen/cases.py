@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from benchmarks.frozen.digest import digest
+from benchmarks.frozen.digest import digest, kind_of
 
 # Of these no library promises when and how often they come.
 _UNSTEADY = (DeprecationWarning, PendingDeprecationWarning, ResourceWarning, ImportWarning)
@@ -46,7 +46,7 @@ def run(case: Case) -> dict[str, str]:
     if said := list(_said(caught)):
         hashes[f"words:{case.name}:warnings"] = digest(said)
     if error is not None:
-        hashes[f"words:{case.name}:error"] = digest([type(error).__name__, *_lines(error)])
+        hashes[f"words:{case.name}:error"] = digest([kind_of(error), *_lines(error)])
     return hashes
 
 

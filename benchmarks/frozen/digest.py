@@ -63,7 +63,7 @@ def _parts(value: Any) -> Iterator[bytes]:
         yield value.hex().encode()
     elif isinstance(value, BaseException):
         yield b"raises"
-        yield type(value).__name__.encode()
+        yield kind_of(value).encode()
     elif isinstance(value, dict):
         yield f"dict {len(value)}".encode()
         for key, item in value.items():
@@ -110,6 +110,12 @@ def _frame_or_object(value: Any) -> Iterator[bytes]:
     names = [field.name for field in fields(value) if not field.name.startswith("_")]
     yield b"record"
     yield from _parts({name: getattr(value, name) for name in names})
+
+
+def kind_of(error: BaseException) -> str:
+    """The name of its type; of an error that carries its argument, that of its built-in base."""
+    kinds = (kind for kind in type(error).__mro__ if kind.__module__ != "halfmax._core.errors")
+    return next(kinds).__name__
 
 
 @cache
