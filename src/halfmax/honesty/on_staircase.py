@@ -26,7 +26,7 @@ from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.score import label_counts
 from halfmax.staircase import leave_one_out
-from halfmax.staircase.staircase import Staircase, Worth
+from halfmax.staircase.staircase import Staircase, ValueOfCounts
 from halfmax.tuning.exact import choose, micro
 
 UNSEEN = 2.0 ** (1.0 / 3.0)
@@ -183,7 +183,7 @@ def _per_hit(objective: Objective, counts: Counts) -> Array:
     return np.asarray(slopes.hit - slopes.missed)
 
 
-def _pooled_counts(counted: _Counted, worth: Worth, lost: Array) -> tuple[Counts, Array]:
+def _pooled_counts(counted: _Counted, worth: ValueOfCounts, lost: Array) -> tuple[Counts, Array]:
     """What labels count on new data, and the hits of it that the bootstrap says they lose.
 
     Labels with few positives are judged by leaving out each positive and each negative.
@@ -199,7 +199,7 @@ def _pooled_counts(counted: _Counted, worth: Worth, lost: Array) -> tuple[Counts
     return Counts(hits, hits + false, stairs.positives, stairs.total), part * lost
 
 
-def _hits_kept(counted: _Counted, worth: Worth) -> Array:
+def _hits_kept(counted: _Counted, worth: ValueOfCounts) -> Array:
     """Of each label, how many of the positives that were left out are predicted."""
     stairs, rows = counted.stairs, counted.uneven
     if rows is None:
@@ -216,7 +216,7 @@ def _kept(stairs: Staircase, chosen: Array, counts: Array) -> Array:
     return np.bincount(stairs.grid.columns, kept, stairs.n_labels)
 
 
-def _pooled_worth(case: Case) -> tuple[Worth, float]:
+def _pooled_worth(case: Case) -> tuple[ValueOfCounts, float]:
     """What a label's step is worth beside the pooled score, and a hit of it; nobody is worth 0."""
     metric = micro.require_ratio(case.goal.objective.metric)
     tp, predicted, positives, total = (part.sum().item() for part in case.counts)

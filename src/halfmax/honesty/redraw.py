@@ -15,7 +15,7 @@ from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
 from halfmax.honesty.case import Case
 from halfmax.staircase.bootstrap import FIRST_BLOCKS, Replicates, Steps, resample
-from halfmax.staircase.staircase import NOBODY, Staircase, Worth, without_nan
+from halfmax.staircase.staircase import NO_STEP, Staircase, ValueOfCounts, without_nan
 
 _BLOCKS_AT_ONCE, _RUNS_AT_ONCE = 1 << 8, 250  # part of what a seed means
 _DIGITS = 6  # of counts: sums of weights are rounded, in an order that rows have
@@ -30,31 +30,31 @@ class Redrawn(NamedTuple):
     replicates: Array  # worth in each replicate beside worth on the data; of one classifier only
 
 
-def redraw(case: Case, stairs: Staircase, worth_of: Worth) -> Redrawn:
+def redraw(case: Case, stairs: Staircase, worth_of: ValueOfCounts) -> Redrawn:
     """Draw all labels again, a group of them at a time, and keep quantiles and means."""
     labels, same_as = different_labels(stairs)
     on_data, nobody = _worth_on_data(stairs, worth_of)
     first = stairs.grid.offsets
-    low, high = np.full((2, stairs.n_labels), NOBODY)
+    low, high = np.full((2, stairs.n_labels), NO_STEP)
     optimism = np.zeros(stairs.n_labels)
     pair = np.empty((2, 0))
     done = len(labels) * case.draws.n_resamples
     with Progress(case.draws.progress, "drawing the rows again", max(done, 1)) as told:
         for group, drawn in _drawn(case, stairs, worth_of, labels, told):
-            there = drawn.step != NOBODY
+            there = drawn.step != NO_STEP
             own = np.where(there, on_data[first[group] + drawn.step], nobody[group])
-            gain = np.where(np.isfinite(drawn.worth), drawn.worth - own, 0.0)
+            gain = np.where(np.isfinite(drawn.value), drawn.value - own, 0.0)
             optimism[group] = gain.mean(axis=0)
             ends = np.quantile(drawn.step, case.draws.tails, axis=0, method="inverted_cdf")
             high[group], low[group] = ends
             if case.data.is_binary:
-                pair = np.array([drawn.worth[:, 0], own[:, 0]])
+                pair = np.array([drawn.value[:, 0], own[:, 0]])
     low, high, optimism = low[same_as], high[same_as], optimism[same_as]
     return Redrawn(_thresholds(stairs, low), _thresholds(stairs, high), optimism, pair)
 
 
 def _drawn(
-    case: Case, stairs: Staircase, worth_of: Worth, labels: Array, told: Progress
+    case: Case, stairs: Staircase, worth_of: ValueOfCounts, labels: Array, told: Progress
 ) -> Iterator[tuple[Array, Replicates]]:
     """Groups of labels with their replicates."""
     blocks = np.cumsum(np.minimum(np.diff(stairs.grid.offsets)[labels], FIRST_BLOCKS))
@@ -116,7 +116,7 @@ def _distinct(rows: Array) -> tuple[Array, Array]:
     return order[new], which
 
 
-def _worth_on_data(stairs: Staircase, worth_of: Worth) -> tuple[Array, Array]:
+def _worth_on_data(stairs: Staircase, worth_of: ValueOfCounts) -> tuple[Array, Array]:
     column = stairs.grid.columns
     counts = stairs.positives[column], stairs.total[column]
     on_data = without_nan(worth_of(stairs.true_positives, stairs.predicted, *counts))
@@ -126,6 +126,6 @@ def _worth_on_data(stairs: Staircase, worth_of: Worth) -> tuple[Array, Array]:
 def _thresholds(stairs: Staircase, place: Array) -> Array:
     """The threshold of a place among each label's steps."""
     ends = np.full(stairs.n_labels, np.inf)
-    there = np.flatnonzero(place != NOBODY)
+    there = np.flatnonzero(place != NO_STEP)
     ends[there] = stairs.grid.scores[stairs.grid.offsets[there] + place[there]]
     return ends + 0.0

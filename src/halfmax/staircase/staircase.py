@@ -27,8 +27,8 @@ from halfmax._core.types import Array, Floats
 from halfmax.staircase.counting import accumulate, count_entries, count_scores
 from halfmax.staircase.grid import Grid, distinct_scores, positive_entries
 
-Worth = Callable[[Any, Any, Any, Any], Array]  # tp, predicted, positives, total -> value
-NOBODY = -1  # in place of a step: predict no rows
+ValueOfCounts = Callable[[Any, Any, Any, Any], Array]  # tp, predicted, positives, total -> value
+NO_STEP = -1  # in place of a step: predict no rows
 
 
 @dataclass(frozen=True, eq=False)
