@@ -24,7 +24,8 @@ from halfmax.report.parts.steps import CountedSteps, count_steps
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import best_thresholds, choose_on
 from halfmax.tuning.found import Tuning
-from halfmax.tuning.thresholds import ReportRequest, Thresholds
+from halfmax.tuning.report_request import ReportRequest
+from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tune import choose_thresholds
 
 

@@ -22,7 +22,8 @@ from halfmax.report.page import NEEDED, page_of
 from halfmax.report.pages import require_installed
 from halfmax.tuning.exact.choose import count_at
 from halfmax.tuning.found import Tuning
-from halfmax.tuning.thresholds import ReportRequest, Thresholds
+from halfmax.tuning.report_request import ReportRequest
+from halfmax.tuning.thresholds import Thresholds
 
 _LEVEL = 0.95
 

@@ -19,6 +19,7 @@ from halfmax.metrics.metric import PRECISION, RECALL
 from halfmax.tuning import file
 from halfmax.tuning.file import COLUMNS
 from halfmax.tuning.found import Tuning
+from halfmax.tuning.report_request import ReportRequest
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -380,24 +381,3 @@ class Thresholds(Result):
                 f"y_score must have {n_labels} columns, one for each threshold; got {shape[1]}"
             )
         return self.thresholds
-
-
-@dataclass(frozen=True, eq=False)
-class ReportRequest:
-    """The arguments of `Thresholds.report`, which documents them."""
-
-    thresholds: Thresholds
-    path: str | os.PathLike[str]
-    y_true: Any = None
-    y_score: Any = None
-    sample_weight: Any = None
-    labels: Any = None
-    metric: Any = None
-    assessment: Any = None
-    diagnosis: Any = None
-    decision: Any = None
-    title: str | None = None
-    n_resamples: int = 200
-    seed: int = 0
-    overwrite: bool = True
-    progress: ProgressLike = None

@@ -1,0 +1,31 @@
+"""`ReportRequest`: the arguments of `Thresholds.report` as one value, which `report` reads."""
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from halfmax._core.progress import ProgressLike
+
+if TYPE_CHECKING:
+    from halfmax.tuning.thresholds import Thresholds
+
+
+@dataclass(frozen=True, eq=False)
+class ReportRequest:
+    """The arguments of `Thresholds.report`, which documents them."""
+
+    thresholds: "Thresholds"
+    path: str | os.PathLike[str]
+    y_true: Any = None
+    y_score: Any = None
+    sample_weight: Any = None
+    labels: Any = None
+    metric: Any = None
+    assessment: Any = None
+    diagnosis: Any = None
+    decision: Any = None
+    title: str | None = None
+    n_resamples: int = 200
+    seed: int = 0
+    overwrite: bool = True
+    progress: ProgressLike = None
