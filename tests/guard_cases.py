@@ -1,4 +1,4 @@
-"""Data for tests of the guards, as the guards read it."""
+"""Data for tests of guards, in the form that guards read."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def read(y: Any, s: Any, w: Any = None) -> Any:
 
 
 def count(y: Any, s: Any, w: Any = None) -> Bands:
-    """All labels counted in the bands that they have in common."""
+    """The counts of all labels in their common bands."""
     data = read(y, s, w)
     return bands.count_bands(data, bands.common_edges(data))
 
@@ -39,7 +39,7 @@ def draw(
 
 
 def uneven_weights(size: int) -> dict[str, Any]:
-    """Weights that rounding and few rows make awkward."""
+    """Weights that are awkward because of rounding or few rows."""
     rng = np.random.default_rng(7)
     return {
         "lognormal": np.exp(2.0 * rng.standard_normal(size)),

@@ -166,7 +166,7 @@ def keeps_floors(
 
 
 def ties_are_exact(metric: str, weights: Any) -> bool:
-    """Counts that are whole numbers give the same float wherever two ratios are equal."""
+    """Whether equal ratios give equal floats, which they do for whole counts."""
     blurred = weights is not None and (np.asarray(weights) % 1 != 0).any()
     return metric != "fowlkes-mallows" and not blurred
 
@@ -313,7 +313,7 @@ def staircase(y: Any, s: Any, weights: Any = None) -> list[tuple[float, Fraction
 
 
 class Swept(NamedTuple):
-    """The highest of the best thresholds of one label, and the counts that it gives."""
+    """The highest of the best thresholds of one label, and the counts at it."""
 
     threshold: float
     value: Any
@@ -412,7 +412,7 @@ def best_k(curve: Any, min_k: int = 0, max_k: int | None = None) -> BestCount:
 
 
 def prefixes(p: Any) -> list[Any]:
-    """The law of the number of true items among the first k, for each k."""
+    """The distribution of the number of true items among the first k, for each k."""
     laws = [np.ones(1)]
     for x in p:
         laws.append(np.append(laws[-1] * (1 - x), 0.0) + np.append(0.0, laws[-1] * x))
@@ -548,7 +548,7 @@ def best_value(
 
 
 def independent_joint(p: Any) -> tuple[Any, float]:
-    """q and p_empty of labels that know nothing of each other."""
+    """q and p_empty of independent labels."""
     p = numbers(p)
     q = [x * prefixes(p[:i] + p[i + 1 :])[-1] for i, x in enumerate(p)]
     return np.array(q), float(prefixes(p)[-1][0])
@@ -581,7 +581,7 @@ def joint_from_samples(draws: Any, weights: Any = None, max_size: int | None = N
 
 
 def measure(intervals: Any, distribution: Any) -> float:
-    """What a scipy distribution has on closed intervals."""
+    """The probability that a scipy distribution has on closed intervals."""
     inside = 0.0
     for low, high in intervals:
         right = distribution.sf(low) - distribution.sf(high)
@@ -683,7 +683,7 @@ def chosen_counts(labels: Any) -> Any:
 
 
 def winners_curse(n: int, b: float, runs: int, seed: int) -> Any:
-    """Scores drawn, sorted and swept."""
+    """Draw scores, sort them and sweep over them."""
     rng = np.random.default_rng(seed)
     scores, labels = rng.normal(b, 1.0, (runs, n)), rng.random((runs, n)) < b
     order = np.argsort(-scores, axis=1)
@@ -701,7 +701,7 @@ def winners_curse_law(n: int, b: float) -> Any:
 
 
 def resampled(y: Any, s: Any, runs: int, seed: int, metric: str = "f1") -> tuple[Any, Any]:
-    """The best threshold of each run and what it reaches, rows weighed one by one, all swept."""
+    """The best threshold of each run and its score; rows are weighted one by one and all swept."""
     rng = np.random.default_rng(seed)
     y, s = np.asarray(y, int), np.asarray(s, float)
     weights = rng.poisson(1.0, (runs, len(y)))
@@ -724,7 +724,7 @@ def resampled(y: Any, s: Any, runs: int, seed: int, metric: str = "f1") -> tuple
 
 
 def caught_unseen(y: Any, s: Any, metric: str = "f1") -> list[bool]:
-    """Of each positive: whether the best threshold without it would predict it."""
+    """For each positive, whether the best threshold without it would predict it."""
     y, s = whole(y), numbers(s)
     caught = []
     for i in range(len(y)):
@@ -750,7 +750,7 @@ def linear_choice(y: Any, s: Any, per_hit: float, per_prediction: float) -> floa
 def expected_of_hit(
     weights: tuple[float, ...], positives: int, tp: int, fp: int, law: tuple[float, float]
 ) -> float:
-    """E of 1 / (weighted sum of tp, fp, fn) of new data that hold one hit and what else comes."""
+    """E of 1 / (weighted sum of tp, fp, fn) of new data with one hit and random other rows."""
     shape, rate = law
     per_hit, per_false, per_missed = weights
     most = 60 + 12 * positives
@@ -813,7 +813,7 @@ def bits(number: float) -> int:
 
 
 def keys_of_scores(s: Any, steps: list[list[float]], columns: list[int]) -> list[tuple[int, int]]:
-    """For each row sums of hashes: of labels' keys and steps, and of labels' keys and scores."""
+    """For each row, sums of hashes: of labels' keys and steps, and of labels' keys and scores."""
     keys = []
     for row in np.asarray(s, np.float64):
         entries = [(x, *of) for x, *of in zip(row, steps, columns, strict=True) if x != -inf]

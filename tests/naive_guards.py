@@ -29,13 +29,13 @@ def positive_scores(y: Any, s: Any) -> list[float]:
 
 
 def rows_worth(rows: int, weights: Any = None) -> float:
-    """How many rows of equal weight would tell as much (Kish)."""
+    """The effective sample size (Kish): the number of equal weights with as much information."""
     w = [1.0] * rows if weights is None else [float(x) for x in weights]
     return sum(w) ** 2 / sum(x * x for x in w)
 
 
 def band_counts(y: Any, s: Any, edges: Any, weights: Any = None) -> tuple[Any, Any]:
-    """Rows and positives of each label and band; weights add up to what the rows are worth."""
+    """Rows and positives of each label and band; weights add up to the effective sample size."""
     s, y = rows_of(s, y)
     w = [1.0] * len(s) if weights is None else [float(x) for x in weights]
     scale = rows_worth(len(s), weights) / sum(w)
@@ -67,7 +67,7 @@ def falling_rates(rows: Any, positives: Any) -> list[float]:
 def minus_log_posterior(
     own: Any, logits: Any, rows: Any, positives: Any, centre: float, mean: Any, precision: Any
 ) -> float:
-    """Of one label's intercept and slope: binomial counts and a normal prior."""
+    """Minus the log posterior of one label's intercept and slope: binomial counts, normal prior."""
     off = [own[0] - mean[0], own[1] - mean[1]]
     value = sum(off[i] * precision[i][k] * off[k] for i in range(2) for k in range(2)) / 2
     for b in range(len(rows)):
@@ -77,7 +77,7 @@ def minus_log_posterior(
 
 
 def simulated_scores(p: Any, metric: str, runs: int, seed: int) -> list[float]:
-    """The mean metric of predicting the first k items, for every k from 1, over drawn truths."""
+    """The mean metric of predicting the first k items, for each k from 1, over simulated truths."""
     rng = np.random.default_rng(seed)
     sums = [0.0] * len(p)
     for _ in range(runs):
@@ -97,7 +97,7 @@ def best_f1(y: Any, s: Any) -> tuple[float, float]:
 
 
 def chance_of_score(y: Any, s: Any) -> float:
-    """Hoeffding's bound, written out: the positives stand early enough for the best F1."""
+    """Hoeffding's bound, written out: the positives come early enough for the best F1."""
     n, a = len(y), sum(y)
     best = best_f1(y, s)[0]
     if best == 0.0:
@@ -120,7 +120,7 @@ def chance_of_score(y: Any, s: Any) -> float:
 
 
 def exact_chance_of_score(n: int, a: int, best: float) -> float:
-    """That a of n rows in random order reach this F1: every order of few rows, counted."""
+    """The probability that a of n rows in random order reach this F1, by trying every order."""
     reaching = 0
     for place in range(2**n):
         if place.bit_count() != a:
@@ -135,7 +135,7 @@ def exact_chance_of_score(n: int, a: int, best: float) -> float:
 
 
 def chance_of_ranks(y: Any, s: Any) -> float:
-    """Mann and Whitney's test; a negative tied with a positive, or beside one at -inf, is above."""
+    """Mann and Whitney's test; negatives tied with a positive, also at -inf, count as above it."""
     positives = [score for truth, score in zip(y, s, strict=True) if truth]
     negatives = [score for truth, score in zip(y, s, strict=True) if not truth]
     if len(positives) < 10 or not negatives:
@@ -147,7 +147,7 @@ def chance_of_ranks(y: Any, s: Any) -> float:
 
 
 def uninformative(y: Any, s: Any) -> list[bool]:
-    """Benjamini and Hochberg, step by step, over labels that have positives."""
+    """Benjamini and Hochberg's procedure, step by step, over labels that have positives."""
     s, y = rows_of(s, y)
     chances = {}
     for j in range(len(s[0])):

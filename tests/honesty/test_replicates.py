@@ -16,7 +16,7 @@ from halfmax._core.limits import changed
 from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.staircase import bootstrap
-from halfmax.staircase.staircase import NOBODY
+from halfmax.staircase.staircase import NO_STEP
 
 pytestmark = pytest.mark.kernels
 
@@ -27,7 +27,7 @@ def draw(y, s, runs, seed=1, metric="f1"):
     steps = bootstrap.Steps.of(stairs, np.array([0]))
     rng = np.random.default_rng(seed)
     step, values = bootstrap.resample(steps, Objective(find_metric(metric)), runs, rng)
-    thresholds = np.where(step == NOBODY, INF, stairs.thresholds[step])
+    thresholds = np.where(step == NO_STEP, INF, stairs.thresholds[step])
     return thresholds[:, 0], values[:, 0]
 
 
@@ -84,6 +84,6 @@ def test_rows_drawn_once_each_choose_what_tune_chooses(case, metric, blocks):
         steps = bootstrap.Steps.of(stairs, labels)
         step, values = bootstrap.resample(steps, Objective(find_metric(metric)), 2, AsOften())
     tuned = hm.tune(case.y, case.s, metric)
-    found = np.where(step == NOBODY, INF, stairs.thresholds[stairs.grid.offsets[labels] + step])
+    found = np.where(step == NO_STEP, INF, stairs.thresholds[stairs.grid.offsets[labels] + step])
     assert_array_equal(found, [tuned.thresholds[labels]] * 2)
     assert_allclose(values, [tuned.label_scores[labels]] * 2, atol=1e-12)

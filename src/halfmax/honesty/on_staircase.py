@@ -28,7 +28,7 @@ from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.score import label_counts
 from halfmax.staircase import leave_one_out
-from halfmax.staircase.staircase import Staircase, Worth
+from halfmax.staircase.staircase import Staircase, ValueOfCounts
 from halfmax.tuning.exact import choose, micro
 
 OPTIMISM_FACTOR = 2.0 ** (1.0 / 3.0)  # the optimism relative to what the bootstrap shows of it
@@ -204,7 +204,7 @@ def _per_hit(objective: Objective, counts: Counts) -> Array:
     return np.asarray(slopes.hit - slopes.missed)
 
 
-def _pooled_counts(counted: _Counted, value_of: Worth, lost: Array) -> tuple[Counts, Array]:
+def _pooled_counts(counted: _Counted, value_of: ValueOfCounts, lost: Array) -> tuple[Counts, Array]:
     """The counts of labels on new data, and the hits that they lose according to the bootstrap.
 
     Labels with few positives are judged by leaving out each positive and each negative in turn.
@@ -220,7 +220,7 @@ def _pooled_counts(counted: _Counted, value_of: Worth, lost: Array) -> tuple[Cou
     return Counts(hits, hits + false, stairs.positives, stairs.total), part * lost
 
 
-def _hits_kept(counted: _Counted, value_of: Worth) -> Array:
+def _hits_kept(counted: _Counted, value_of: ValueOfCounts) -> Array:
     """For each label, how many of the left-out positives are predicted."""
     stairs, rows = counted.stairs, counted.uneven
     if rows is None:
@@ -237,7 +237,7 @@ def _kept(stairs: Staircase, chosen: Array, counts: Array) -> Array:
     return np.bincount(stairs.grid.columns, kept, stairs.n_labels)
 
 
-def _pooled_value(case: Case) -> tuple[Worth, float]:
+def _pooled_value(case: Case) -> tuple[ValueOfCounts, float]:
     """The value of a label's step for the pooled score, and of one hit; no predictions have 0."""
     metric = micro.require_ratio(case.goal.objective.metric)
     tp, predicted, positives, total = (part.sum().item() for part in case.counts)

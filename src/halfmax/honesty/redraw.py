@@ -16,7 +16,7 @@ from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
 from halfmax.honesty.case import Case
 from halfmax.staircase.bootstrap import Replicates, Steps, resample
-from halfmax.staircase.staircase import NOBODY, Staircase, Worth, without_nan
+from halfmax.staircase.staircase import NO_STEP, Staircase, ValueOfCounts, without_nan
 
 _RUNS_AT_ONCE = 250  # part of what a seed means
 _DIGITS = 6  # to which counts are rounded: sums of weights depend on the order of the rows
@@ -31,31 +31,31 @@ class Redrawn(NamedTuple):
     replicates: Array  # of one classifier only: the value in each replicate and on the data
 
 
-def redraw(case: Case, stairs: Staircase, value_of: Worth) -> Redrawn:
+def redraw(case: Case, stairs: Staircase, value_of: ValueOfCounts) -> Redrawn:
     """Draw all labels again, one group after another, and keep quantiles and means."""
     labels, same_as = different_labels(stairs)
     on_data, none_value = _values_on_data(stairs, value_of)
     first = stairs.grid.offsets
-    low, high = np.full((2, stairs.n_labels), NOBODY)
+    low, high = np.full((2, stairs.n_labels), NO_STEP)
     optimism = np.zeros(stairs.n_labels)
     pair = np.empty((2, 0))
     done = len(labels) * case.draws.n_resamples
     with Progress(case.draws.progress, "drawing the rows again", max(done, 1)) as meter:
         for group, drawn in _drawn(case, stairs, value_of, labels, meter):
-            there = drawn.step != NOBODY
+            there = drawn.step != NO_STEP
             own = np.where(there, on_data[first[group] + drawn.step], none_value[group])
-            gain = np.where(np.isfinite(drawn.worth), drawn.worth - own, 0.0)
+            gain = np.where(np.isfinite(drawn.value), drawn.value - own, 0.0)
             optimism[group] = gain.mean(axis=0)
             ends = np.quantile(drawn.step, case.draws.tails, axis=0, method="inverted_cdf")
             high[group], low[group] = ends
             if case.data.is_binary:
-                pair = np.array([drawn.worth[:, 0], own[:, 0]])
+                pair = np.array([drawn.value[:, 0], own[:, 0]])
     low, high, optimism = low[same_as], high[same_as], optimism[same_as]
     return Redrawn(_thresholds(stairs, low), _thresholds(stairs, high), optimism, pair)
 
 
 def _drawn(
-    case: Case, stairs: Staircase, value_of: Worth, labels: Array, meter: Progress
+    case: Case, stairs: Staircase, value_of: ValueOfCounts, labels: Array, meter: Progress
 ) -> Iterator[tuple[Array, Replicates]]:
     """Groups of labels with their replicates."""
     blocks = np.cumsum(np.minimum(np.diff(stairs.grid.offsets)[labels], limits.bootstrap_blocks))
@@ -118,7 +118,7 @@ def _distinct(rows: Array) -> tuple[Array, Array]:
     return order[new], which
 
 
-def _values_on_data(stairs: Staircase, value_of: Worth) -> tuple[Array, Array]:
+def _values_on_data(stairs: Staircase, value_of: ValueOfCounts) -> tuple[Array, Array]:
     """The value of every step on the data, and of predicting no rows for each label."""
     column = stairs.grid.columns
     positives, total = stairs.positives[column], stairs.total[column]
@@ -129,6 +129,6 @@ def _values_on_data(stairs: Staircase, value_of: Worth) -> tuple[Array, Array]:
 def _thresholds(stairs: Staircase, place: Array) -> Array:
     """The threshold at a place among each label's steps."""
     ends = np.full(stairs.n_labels, np.inf)
-    there = np.flatnonzero(place != NOBODY)
+    there = np.flatnonzero(place != NO_STEP)
     ends[there] = stairs.grid.scores[stairs.grid.offsets[there] + place[there]]
     return ends + 0.0

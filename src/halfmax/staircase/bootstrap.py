@@ -15,7 +15,7 @@ import numpy as np
 
 from halfmax._core.limits import limits
 from halfmax._core.types import Array
-from halfmax.staircase.staircase import NOBODY, Staircase, Worth, without_nan
+from halfmax.staircase.staircase import NO_STEP, Staircase, ValueOfCounts, without_nan
 
 _DIGITS = 9  # kept of weighted numbers of rows
 
@@ -69,11 +69,11 @@ def _through(counts: Array, offsets: Array) -> Array:
 class Replicates(NamedTuple):
     """The best step and its value, for each replicate (rows) and label (columns).
 
-    Steps of a label are numbered from 0; `NOBODY` means that predicting no rows is best.
+    Steps of a label are numbered from 0; `NO_STEP` means that predicting no rows is best.
     """
 
     step: Array
-    worth: Array
+    value: Array
 
 
 class _StepBlocks(NamedTuple):
@@ -94,7 +94,9 @@ class _StepBlocks(NamedTuple):
         return _StepBlocks(*(part[chosen] for part in self))
 
 
-def resample(steps: Steps, value_of: Worth, runs: int, rng: np.random.Generator) -> Replicates:
+def resample(
+    steps: Steps, value_of: ValueOfCounts, runs: int, rng: np.random.Generator
+) -> Replicates:
     """Find the best step of each label in each of `runs` replicates; no prediction wins a tie."""
     blocks, positives, total = _first_blocks(steps, runs, rng)
     n_labels = len(steps.offsets) - 1
@@ -111,12 +113,12 @@ def resample(steps: Steps, value_of: Worth, runs: int, rng: np.random.Generator)
     step = np.full(runs * n_labels, unfound)
     np.minimum.at(step, blocks.run, blocks.low)
     none = (none_value >= best) | (step == unfound)
-    step = np.where(none, NOBODY, step - np.tile(steps.offsets[:-1], runs))
+    step = np.where(none, NO_STEP, step - np.tile(steps.offsets[:-1], runs))
     return Replicates(step.reshape(runs, n_labels), best.reshape(runs, n_labels))
 
 
 def _floor_and_ceiling(
-    blocks: _StepBlocks, value_of: Worth, positives: Array, total: Array
+    blocks: _StepBlocks, value_of: ValueOfCounts, positives: Array, total: Array
 ) -> tuple[Array, Array]:
     """Return the objective at the end of each block, and a bound for every step in the block."""
     run_positives, run_total = positives[blocks.run], total[blocks.run]

@@ -27,7 +27,7 @@ from halfmax._core.reciprocal import exponential_sum
 from halfmax._core.types import Array
 from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective
-from halfmax.staircase.staircase import NOBODY, Staircase, Worth, without_nan
+from halfmax.staircase.staircase import NO_STEP, Staircase, ValueOfCounts, without_nan
 
 MANY = 20  # positives from which on the bootstrap errs less than leaving one out
 FEW, PLENTY = 10.0, 40.0  # between them both are mixed: a sharp border would favour lucky labels
@@ -50,12 +50,12 @@ def _choose_without(
     `below` its value otherwise.
     """
     for j in range(offsets.size - 1):
-        best, step = none_value[j], NOBODY
+        best, step = none_value[j], NO_STEP
         for k in range(offsets[j], offsets[j + 1]):
             best_above[k], chosen[k] = best, step
             if above[k] > best:
                 best, step = above[k], k
-        best, step = -np.inf, NOBODY
+        best, step = -np.inf, NO_STEP
         for k in range(offsets[j + 1] - 1, offsets[j] - 1, -1):
             if below[k] >= best:
                 best, step = below[k], k
@@ -201,19 +201,19 @@ def chance_of_none(positives: Array) -> Array:
     return none
 
 
-def chosen_without_positive(stairs: Staircase, value_of: Worth) -> Array:
+def chosen_without_positive(stairs: Staircase, value_of: ValueOfCounts) -> Array:
     """For each step, find the step chosen when one of its positives is left out."""
     return _chosen(stairs, value_of, 1)
 
 
-def chosen_without_negative(stairs: Staircase, value_of: Worth) -> Array:
+def chosen_without_negative(stairs: Staircase, value_of: ValueOfCounts) -> Array:
     """For each step, find the step chosen without a negative between it and the step above."""
     return _chosen(stairs, value_of, 0)
 
 
-def chosen_without_each(stairs: Staircase, value_of: Worth, uneven: Uneven) -> Array:
+def chosen_without_each(stairs: Staircase, value_of: ValueOfCounts, uneven: Uneven) -> Array:
     """For each positive, find the step chosen without it by trying all steps of its label."""
-    chosen = np.full(len(uneven.step), NOBODY)
+    chosen = np.full(len(uneven.step), NO_STEP)
     length = np.diff(stairs.grid.offsets)[stairs.grid.columns[uneven.step]]
     group = np.cumsum(length) // _PAIRS_AT_ONCE
     for some in np.split(np.arange(len(chosen)), np.flatnonzero(np.diff(group)) + 1):
@@ -225,7 +225,7 @@ def chosen_without_each(stairs: Staircase, value_of: Worth, uneven: Uneven) -> A
 
 
 def _chosen_without(
-    stairs: Staircase, value_of: Worth, left_out: Array, size: Array, length: Array
+    stairs: Staircase, value_of: ValueOfCounts, left_out: Array, size: Array, length: Array
 ) -> Array:
     """Find the step chosen without each of some positives, whose labels have `length` steps."""
     label = stairs.grid.columns[left_out]
@@ -244,12 +244,12 @@ def _chosen_without(
     best = best - _ROUNDING * np.where(np.isfinite(best), np.abs(best), 0.0)
     found = np.flatnonzero(value >= best[pair])
     owner, highest = np.unique(pair[found], return_index=True)
-    chosen = np.full(len(label), NOBODY)
+    chosen = np.full(len(label), NO_STEP)
     chosen[owner] = step[found[highest]]
-    return np.where(best > none_value, chosen, NOBODY)
+    return np.where(best > none_value, chosen, NO_STEP)
 
 
-def _chosen(stairs: Staircase, value_of: Worth, positive: int) -> Array:
+def _chosen(stairs: Staircase, value_of: ValueOfCounts, positive: int) -> Array:
     column = stairs.grid.columns
     tp, predicted = stairs.true_positives, stairs.predicted
     positives, total = stairs.positives - positive, stairs.total - 1
@@ -347,7 +347,7 @@ def _as_they_are(stairs: Staircase, objective: Objective, left: _Left) -> LeftOu
     it is hit, its share of all that the hits add.
     """
     label, chosen, rows = stairs.grid.columns[left.step], left.chosen, left.copies * left.size
-    predicts = chosen != NOBODY
+    predicts = chosen != NO_STEP
     tp = np.where(predicts, stairs.true_positives[chosen], 0)
     predicted = np.where(predicts, stairs.predicted[chosen], 0)
     positives, total = stairs.positives[label], stairs.total[label]

@@ -27,8 +27,8 @@ from halfmax._core.types import Array, Floats
 from halfmax.staircase.counting import accumulate, count_entries, count_scores
 from halfmax.staircase.grid import Grid, distinct_scores, positive_entries
 
-Worth = Callable[[Any, Any, Any, Any], Array]  # tp, predicted, positives, total -> value
-NOBODY = -1  # in place of a step: predict no rows
+ValueOfCounts = Callable[[Any, Any, Any, Any], Array]  # tp, predicted, positives, total -> value
+NO_STEP = -1  # in place of a step: predict no rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,11 +206,11 @@ class Staircase:
             return NotImplemented
         if not self.grid.equals(other.grid):
             raise ValueError(
-                "staircases must stand on the same grid to be added: unite the parts' grids with "
+                "staircases must have the same grid to be added: unite the parts' grids with "
                 "'|' first, then count each part with Staircase.of(..., grid=united)"
             )
         if self.labels != other.labels:
-            raise ValueError("staircases must name the same labels in the same order to be added")
+            raise ValueError("staircases must have the same labels in the same order to be added")
         return replace(
             self,
             true_positives=self.true_positives + other.true_positives,

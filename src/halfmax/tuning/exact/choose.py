@@ -14,7 +14,7 @@ from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid, equivalent, unit_weights
-from halfmax.staircase.staircase import NOBODY, Staircase
+from halfmax.staircase.staircase import NO_STEP, Staircase
 from halfmax.tuning.exact import groups, micro, one, samples, shared
 
 _CHUNK_STEPS = 1 << 16  # so that the metric's temporary arrays stay in the cache
@@ -33,7 +33,7 @@ def _first_best(offsets: Array, value: Array, none_value: Array, step: Array) ->
     """Find each label's best step, the highest among equals; -1 if no prediction is as good."""
     for j in range(offsets.size - 1):
         best = -np.inf if np.isnan(none_value[j]) else none_value[j]
-        step[j] = NOBODY
+        step[j] = NO_STEP
         for k in range(offsets[j], offsets[j + 1]):
             if value[k - offsets[0]] > best:
                 best = value[k - offsets[0]]
@@ -136,7 +136,7 @@ def _best_of_each(stairs: Staircase, objective: Objective) -> Choice:
 
 
 def _at_steps(stairs: Staircase, step: Array) -> Choice:
-    predicts = step != NOBODY
+    predicts = step != NO_STEP
     taken = step[predicts]
     thresholds = np.full(stairs.n_labels, np.inf)
     thresholds[predicts] = stairs.grid.scores[taken]
@@ -168,7 +168,7 @@ def count_at_each(data: LabelledScores, several: Sequence[Floats]) -> list[Choic
 
 def read_at(stairs: Staircase, grid: Grid) -> Choice:
     """Read the counts at the steps of a grid, at most one per label, from `stairs`."""
-    step = np.full(stairs.n_labels, NOBODY)
+    step = np.full(stairs.n_labels, NO_STEP)
     threshold = np.full(stairs.n_labels, np.nan, grid.scores.dtype)
     threshold[grid.columns] = grid.scores
     found = np.flatnonzero(stairs.grid.scores == threshold[stairs.grid.columns])
@@ -184,6 +184,6 @@ def grid_of(thresholds: Floats, dtype: npt.DTypeLike) -> Grid:
 
 def at_only_steps(stairs: Staircase) -> Choice:
     """Choose the only step of each label, if it has one."""
-    step = np.full(stairs.n_labels, NOBODY)
+    step = np.full(stairs.n_labels, NO_STEP)
     step[stairs.grid.columns] = np.arange(len(stairs.grid.scores))
     return _at_steps(stairs, step)

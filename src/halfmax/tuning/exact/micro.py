@@ -16,7 +16,7 @@ from halfmax.metrics.counts import confusion
 from halfmax.metrics.half_max import Coefficients
 from halfmax.metrics.metric import LinearFractional, Metric
 from halfmax.metrics.objective import Objective
-from halfmax.staircase.staircase import NOBODY, Staircase, Worth
+from halfmax.staircase.staircase import NO_STEP, Staircase, ValueOfCounts
 
 PooledCounts = tuple[float, float, float, float]  # tp, predicted, positives, total
 _LEAST_GAIN = 1e-13  # anything less is rounding
@@ -33,7 +33,7 @@ def _best_linear(
     """
     for j in range(offsets.size - 1):
         best = 0.0
-        step[j] = NOBODY
+        step[j] = NO_STEP
         for k in range(offsets[j], offsets[j + 1]):
             hits, others = per_hit * tp[k], per_prediction * predicted[k]
             if hits + others > best + _ROUNDING * (abs(hits) + abs(others)):
@@ -77,7 +77,7 @@ def require_ratio(metric: Metric) -> LinearFractional:
 
 
 def best_steps(stairs: Staircase, objective: Objective) -> Array:
-    """Choose the step of each label, or `NOBODY`, that together maximise the pooled objective."""
+    """Choose the step of each label, or `NO_STEP`, that together maximise the pooled objective."""
     metric = require_ratio(objective.metric)
     objective.require_monotone(stairs.positives.sum(keepdims=True), stairs.total.sum(keepdims=True))
     if objective.floors:
@@ -85,7 +85,7 @@ def best_steps(stairs: Staircase, objective: Objective) -> Array:
     metric, most, least = _orient(stairs, metric)
     if not any(weight for part in metric.parts for weight in part[2:]):
         return _best_alone(stairs, objective)
-    best = np.full(stairs.n_labels, NOBODY)
+    best = np.full(stairs.n_labels, NO_STEP)
     for step in (_dinkelbach(stairs, metric, most), least):
         if pooled_value(stairs, objective, step) > pooled_value(stairs, objective, best):
             best = step
@@ -94,7 +94,7 @@ def best_steps(stairs: Staircase, objective: Objective) -> Array:
 
 def pooled_counts(stairs: Staircase, step: Array) -> PooledCounts:
     """Sum tp, predicted, positives and total over all labels at the chosen steps."""
-    taken = step[step != NOBODY]
+    taken = step[step != NO_STEP]
     return (
         stairs.true_positives[taken].sum().item(),
         stairs.predicted[taken].sum().item(),
@@ -103,7 +103,7 @@ def pooled_counts(stairs: Staircase, step: Array) -> PooledCounts:
     )
 
 
-def pooled_value(stairs: Staircase, value_of: Worth, step: Array) -> float:
+def pooled_value(stairs: Staircase, value_of: ValueOfCounts, step: Array) -> float:
     """Return the value of the pooled counts at these steps; -inf for NaN (0/0 left out)."""
     value = value_of(*pooled_counts(stairs, step)).item()
     return -np.inf if np.isnan(value) else value
@@ -185,10 +185,10 @@ def _best_found(stairs: Staircase, objective: Objective) -> Array:
         while _move_one(stairs, objective, step):
             pass
     satisfied = pooled_value(stairs, objective, step) > -np.inf
-    return step if satisfied else np.full(stairs.n_labels, NOBODY)
+    return step if satisfied else np.full(stairs.n_labels, NO_STEP)
 
 
-def _climb(stairs: Staircase, value_of: Worth, paths: list[tuple[Array, Array]]) -> Array:
+def _climb(stairs: Staircase, value_of: ValueOfCounts, paths: list[tuple[Array, Array]]) -> Array:
     """Start at the best stop of the paths and move single labels as long as that helps."""
     stops = [_best_stop(stairs, value_of, path, is_stop) for path, is_stop in paths]
     step = max(stops, key=lambda step: pooled_value(stairs, value_of, step))
@@ -205,7 +205,7 @@ def _best_alone(stairs: Staircase, objective: Objective) -> Array:
     positives, total = stairs.positives.sum(), stairs.total.sum()
     value = objective(stairs.true_positives, stairs.predicted, positives, total)
     value[np.isnan(value)] = -np.inf
-    step = np.full(stairs.n_labels, NOBODY)
+    step = np.full(stairs.n_labels, NO_STEP)
     none_value = pooled_value(stairs, objective, step)
     if len(value) and value.max() > none_value:
         equals = np.flatnonzero(value == value.max())
@@ -214,7 +214,7 @@ def _best_alone(stairs: Staircase, objective: Objective) -> Array:
     return step
 
 
-def _best_stop(stairs: Staircase, value_of: Worth, path: Array, is_stop: Array) -> Array:
+def _best_stop(stairs: Staircase, value_of: ValueOfCounts, path: Array, is_stop: Array) -> Array:
     """Return the step of each label at the best stop of a path of steps."""
     order = np.argsort(path)  # label by label, to see what each step adds
     back = np.argsort(order)
@@ -228,16 +228,16 @@ def _best_stop(stairs: Staircase, value_of: Worth, path: Array, is_stop: Array) 
     value[1:][~is_stop] = -np.inf
     value[np.isnan(value)] = -np.inf
     taken = slice(int(np.argmax(value)))
-    step = np.full(stairs.n_labels, NOBODY)
+    step = np.full(stairs.n_labels, NO_STEP)
     np.maximum.at(step, label[taken], path[taken])
     return step
 
 
-def _move_one(stairs: Staircase, value_of: Worth, step: Array) -> bool:
+def _move_one(stairs: Staircase, value_of: ValueOfCounts, step: Array) -> bool:
     """Move the label whose change of threshold helps most; return False if none helps."""
     tp, predicted, positives, total = pooled_counts(stairs, step)
     label = stairs.grid.columns
-    predicts = step != NOBODY
+    predicts = step != NO_STEP
     own_tp, own = np.zeros_like(stairs.positives), np.zeros_like(stairs.positives)
     own_tp[predicts] = stairs.true_positives[step[predicts]]
     own[predicts] = stairs.predicted[step[predicts]]
@@ -251,7 +251,7 @@ def _move_one(stairs: Staircase, value_of: Worth, step: Array) -> bool:
     if best < len(label):
         step[label[best]] = best
     else:
-        step[best - len(label)] = NOBODY
+        step[best - len(label)] = NO_STEP
     return True
 
 
