@@ -27,6 +27,8 @@ from sklearn.multiclass import OneVsRestClassifier
 
 import halfmax as hm
 
+pytestmark = pytest.mark.usefixtures("close_figures")
+
 TUNED = hm.tune(YY, SS, labels=NAMES)
 MODELS = OneVsRestClassifier(LogisticRegression()).fit(SS, YY)
 UNPICKLED = pickle.loads(pickle.dumps(TUNED))

@@ -14,6 +14,8 @@ from halfmax.displays import lettering
 from halfmax.displays.base import name_of, plain
 from halfmax.metrics.words import name_of_rule
 
+pytestmark = pytest.mark.usefixtures("close_figures")
+
 
 @pytest.mark.parametrize("name", NAMES)
 def test_hostile_names_are_drawn_as_they_are(name):

@@ -31,6 +31,8 @@ from halfmax.displays.base import name_of
 from halfmax.displays.style import CURVES, SHADES
 from tests.strategies import compiled
 
+pytestmark = pytest.mark.usefixtures("close_figures")
+
 
 @pytest.mark.parametrize("kind", CREATE)
 def test_displays_draw_on_the_axes_of_the_user_and_keep_the_settings(kind):

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 import halfmax as hm
 from tests import naive, strategies
 
+pytestmark = pytest.mark.usefixtures("close_figures")
+
 # Expected curves.
 
 

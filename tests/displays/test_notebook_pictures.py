@@ -14,6 +14,8 @@ from scipy import stats
 import halfmax as hm
 from halfmax.displays import notebook
 
+pytestmark = pytest.mark.usefixtures("close_figures")
+
 
 def image_in(page):
     found = re.findall(

@@ -10,6 +10,8 @@ import halfmax as hm
 from halfmax.displays.decision_region import in_words
 from halfmax.displays.winners_curse import log_odds, near_one
 
+pytestmark = pytest.mark.usefixtures("close_figures")
+
 # Regions.
 
 

@@ -19,6 +19,8 @@ from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import Staircase
 from tests import naive, strategies
 
+pytestmark = pytest.mark.usefixtures("close_figures")
+
 
 def naive_at(case, threshold, metric, zero_division=0):
     guess = naive.predict(case.s, threshold)

@@ -183,7 +183,7 @@ def resampled(content: Content) -> Any:
     )
     lines = {"expected on new data": content.assessment.expected_score}
     if content.subject.tuned_here:
-        lines["on the tuning data"] = content.score
+        lines["on the data tuned on"] = content.score
     rules = _values(
         [{"low": value, "name": name} for name, value in lines.items() if np.isfinite(value)]
     )

@@ -104,14 +104,14 @@ def _needs_scores(content: Content) -> bool:
 def _scores_if_needed(content: Content) -> dict[str, Any]:
     """Return the score of each step and of predicting no rows, if the page cannot compute it."""
     if not _needs_scores(content):
-        return {"score": None, "none": None}
+        return {"score": None, "nobody": None}
     objective, stairs = content.objective, content.steps.stairs
     label = stairs.grid.columns
     at_steps = objective(
         stairs.true_positives, stairs.predicted, stairs.positives[label], stairs.total[label]
     )
     at_none = objective(0, 0, stairs.positives, stairs.total)
-    return {"score": _exact(at_steps), "none": _exact(at_none)}
+    return {"score": _exact(at_steps), "nobody": _exact(at_none)}
 
 
 def _pooled(content: Content) -> dict[str, Any] | None:
@@ -125,7 +125,7 @@ def _pooled(content: Content) -> dict[str, Any] | None:
         "support": float(pooled.positives),
         "total": float(pooled.total),
         "scores": {average: _exact(scores[1:]) for average, scores in pooled.scores.items()},
-        "none": {average: _known(float(scores[0])) for average, scores in pooled.scores.items()},
+        "nobody": {average: _known(float(scores[0])) for average, scores in pooled.scores.items()},
         "best": {average: _known(value) for average, value in content.best_shared.items()},
         "usual": float(content.usual.choice.thresholds[0]),
     }

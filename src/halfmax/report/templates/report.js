@@ -42,7 +42,7 @@ function stairsOf(j) {
   return {
     name: page.names[j], support: page.labels.support[j], total: page.total, rules,
     threshold: part(steps.threshold), tp: part(steps.tp), predicted: part(steps.predicted),
-    scores: part(steps.score), none: steps.none?.[j], low: page.labels.low[j], high: page.labels.high[j],
+    scores: part(steps.score), none: steps.nobody?.[j], low: page.labels.low[j], high: page.labels.high[j],
     half_max: page.labels.half_max[j],
   };
 }
@@ -55,7 +55,7 @@ function pooledStairs(average) {
   rules.push({ key: "usual", name: `${pooled.usual} for all`, step: step(pooled.usual) });
   return {
     ...pooled, name: "All labels, one threshold", what: `${page.averages[average]} ${page.metric.name}`,
-    scores: pooled.scores[average], none: pooled.none[average], rules, low: null, high: null, half_max: null,
+    scores: pooled.scores[average], none: pooled.nobody[average], rules, low: null, high: null, half_max: null,
   };
 }
 function countsAt(stairs, k) {
