@@ -206,9 +206,14 @@ BAD = [
     ("no folder", writing("b/a.xml"), FileNotFoundError, r"there is no folder"),
     ("there already", writing("old.xml", overwrite=False), FileExistsError, r"there already"),
     ("a zero", writing("a.xml", with_text("A\0.")), ValueError, r"XML 1\.0.*'123'.*'\\x00'"),
-    ("in terms", writing("a.xml", with_text(mesh=["\x1f"])), ValueError, r"'123' has '\\x1f'"),
-    ("a noncharacter", writing("a.xml", with_text("\uffff")), ValueError, r"'123' has '\\uffff'"),
-    ("half a pair", writing("a.xml", with_text("\ud800")), ValueError, r"'123' has '\\ud800'"),
+    ("in terms", writing("a.xml", with_text(mesh=["\x1f"])), ValueError, r"'123' contains '\\x1f'"),
+    (
+        "a noncharacter",
+        writing("a.xml", with_text("\uffff")),
+        ValueError,
+        r"'123' contains '\\uffff'",
+    ),
+    ("half a pair", writing("a.xml", with_text("\ud800")), ValueError, r"'123' contains '\\ud800'"),
     ("in JSON", writing("a.jsonl", with_text("\ud800")), ValueError, r"UTF-8.*'123'.*'\\ud800'"),
 ]
 

@@ -99,7 +99,9 @@ def test_outputs_without_the_document_itself(case, shared, data):
 
 def test_a_document_that_alone_makes_its_output_cannot_be_left_out():
     ridge = ridge_of(np.eye(4), np.eye(4, dtype=np.int8))
-    with pytest.raises(ValueError, match="penalty must be larger; with 1e-30 some document"):
+    with pytest.raises(
+        ValueError, match="penalty must be larger; with 1e-30 the output for some document"
+    ):
         left_out_outputs(ridge, np.array([1e-30, 1.0, 1.0, 1.0]))
 
 

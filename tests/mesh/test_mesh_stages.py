@@ -96,7 +96,7 @@ def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
     assert work.made == ["first", "second"] * 2
     assert not any(stage.reused for stage in work.told)
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(ValueError, match="a stage that makes a file needs a folder"):
+    with pytest.raises(ValueError, match="a stage that writes a file needs a folder"):
         Stages(None).file("records", 1, lambda path: path.write_text(""), Path.read_text)
 
 
