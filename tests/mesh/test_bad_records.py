@@ -1,4 +1,4 @@
-"""Files of records that are damaged, hostile or something else, and what is said about them."""
+"""Files of records that are damaged, hostile or of another kind are refused with an explanation."""
 
 import gzip
 import io
@@ -204,7 +204,7 @@ def test_elements_that_are_not_used_are_not_held():
     assert record.title == "Fine."
 
 
-def test_records_before_the_damage_are_given(tmp_path):
+def test_records_before_the_damage_are_read(tmp_path):
     (tmp_path / "bad.jsonl").write_text(row() + "\n" + row(pmid=2) + "\n{")
     records = read_records(tmp_path)
     assert [next(records).pmid, next(records).pmid] == ["1", "2"]

@@ -132,8 +132,9 @@ def of_instances(data: LabelledScores, n_instances: int) -> LabelledScores:
     more = n_instances - data.n_rows
     if data.is_binary:
         false, never = np.zeros(more, np.uint8), np.full(more, -np.inf, data.scores.dtype)
-        truth, scores = np.append(data.truth, false), np.append(data.scores, never)
-        return data._replace(truth=truth, scores=scores)
+        return data._replace(
+            truth=np.append(data.truth, false), scores=np.append(data.scores, never)
+        )
     shape = data.n_rows + more, data.n_labels
     truth, scores = (
         sparse.csr_array((m.data, m.indices, np.pad(m.indptr, (0, more), "edge")), shape=shape)

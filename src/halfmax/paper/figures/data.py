@@ -141,7 +141,7 @@ def batch(n: int = 40, seed: int = 5) -> Floats:
 
 
 def half_calibrated(n: int = 4_000, labels: int = 120, seed: int = 0) -> Sample:
-    """Draw calibrated probabilities of rare to common labels; of every tenth, the root."""
+    """Draw calibrated probabilities of rare to common labels; roots are taken of every tenth."""
     rng = np.random.default_rng(seed)
     rates = np.geomspace(0.002, 0.4, labels)
     scores = special.expit(special.logit(rates) + 1.5 * rng.normal(size=(n, labels)))
