@@ -33,7 +33,7 @@ def batches(draw, most_documents=7, most_labels=4):
 
 @st.composite
 def truths(draw, shape):
-    """With labels that nobody, one document or everybody has."""
+    """Draw a truth with labels that no, one or every document has."""
     y = draw(hnp.arrays(np.int8, shape, elements=st.integers(0, 1), fill=st.nothing()))
     kinds = st.sampled_from(["any", "none", "one", "all"])
     for j, kind in enumerate(draw(st.lists(kinds, max_size=shape[1]))):
@@ -101,7 +101,7 @@ def as_bytes(model):
 
 
 def flipped(raw, mark, offset, bits):
-    """The bits of one byte changed, so many bytes behind the first mark."""
+    """Flip bits of the byte at an offset from the first mark."""
     place = raw.index(mark) + offset
     return raw[:place] + bytes([raw[place] ^ bits]) + raw[place + 1 :]
 

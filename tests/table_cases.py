@@ -1,4 +1,4 @@
-"""One long table in every form that can be tuned, and limits so low that all paths are taken."""
+"""One long table in every form that can be tuned, and limits so low that all branches are taken."""
 
 import gzip
 from contextlib import contextmanager
@@ -100,7 +100,7 @@ def columns_in_other_orders(table, folder):
 
 
 def types_that_differ(table, folder):
-    """Narrow, wide and coded."""
+    """Two files whose columns have narrow, wide and dictionary types."""
     pq.write_table(table[:SPLIT], folder / "1.parquet")
     other = table[SPLIT:]
     if table["label"].type == pa.int64():
@@ -136,7 +136,7 @@ def csv_file(table, folder):
 
 
 def gzipped_csvs(table, folder):
-    """Two files, one of them of two members as `cat a.gz b.gz` makes, and one without rows."""
+    """Two files, one of them with two gzip members as of `cat a.gz b.gz`, and one without rows."""
     text = csv_file(table, folder).read_bytes().splitlines(keepends=True)
     (folder / "t.csv").unlink()
     first = gzip.compress(b"".join(text[:20])) + gzip.compress(b"".join(text[20:SPLIT]))

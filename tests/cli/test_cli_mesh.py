@@ -376,10 +376,10 @@ MAKE = ["generate", "--out", "r.xml"]
     ("words", "message"),
     [
         (["fit", "no.xml", "--out", "m"], "no.xml, line 1, column 7: the root element must be"),
-        (["fit", "list.jsonl", "--out", "m"], "list.jsonl begins a JSON list"),
+        (["fit", "list.jsonl", "--out", "m"], "list.jsonl is a JSON list"),
         (["fit", "cut.jsonl.gz", "--out", "m"], "cut.jsonl.gz is cut short"),
         (["fit", "nowhere", "--out", "m"], "there is no file or folder nowhere"),
-        (["fit", "all.jsonl", "all.jsonl", "--out", "m"], "each file must be named once"),
+        (["fit", "all.jsonl", "all.jsonl", "--out", "m"], "each file must be named only once"),
         (["fit", "folder", "--out", "m"], "the folder folder holds no file that ends in"),
         (["fit", "-", "--out", "m"], "- cannot stand for a file here"),
         (["fit", "bare.jsonl", "--out", "m"], "none of the 5 records has any"),

@@ -1,4 +1,4 @@
-"""Files of records that are damaged, hostile or something else, and what is said about them."""
+"""Files of records that are damaged, hostile or of another kind are refused with an explanation."""
 
 import gzip
 import io
@@ -37,7 +37,7 @@ def in_set(inside):
 
 
 OWN = ["DOCTYPE must only name NLM's DTD", "entities"]
-ONE_A_LINE = "one JSON object a line"
+ONE_PER_LINE = "one JSON object per line"
 
 XML = [
     ("billion laughs", declared(f'<!ENTITY l0 "ha">{LAUGHS}', "&l9;"), OWN),
@@ -58,10 +58,10 @@ XML = [
     ("not UTF-8", TITLE.format("é").encode("latin-1"), ["line 1", "not well-formed"]),
     ("surrogate", TITLE.format("&#xd800;"), ["invalid character number"]),
     ("a zero", TITLE.format("\0"), ["not well-formed"]),
-    ("cut in a text", GOOD[:100], ["ends in the middle", "line 1, column", "download it again"]),
-    ("cut in a tag", GOOD[:24], ["ends in the middle", "download it again"]),
-    ("cut in a comment", "<PubmedArticleSet><!-- ", ["ends in the middle"]),
-    ("cut at once", '<?xml version="1.0"?>\n', ["ends in the middle", "line 2"]),
+    ("cut in a text", GOOD[:100], ["ends too early", "line 1, column", "download it again"]),
+    ("cut in a tag", GOOD[:24], ["ends too early", "download it again"]),
+    ("cut in a comment", "<PubmedArticleSet><!-- ", ["ends too early"]),
+    ("cut at once", '<?xml version="1.0"?>\n', ["ends too early", "line 2"]),
     ("two", GOOD + "\n" + GOOD, ["line 2", "one XML document", "split it"]),
     ("another root", "<html><meta></html>", ["root element", "PubmedArticleSet", "got 'html'"]),
     ("an answer", "<eFetchResult><ERROR>no</ERROR></eFetchResult>", ["got 'eFetchResult'"]),
@@ -83,40 +83,40 @@ XML = [
 ]
 
 JSON = [
-    ("list on a line", row() + "\n[]", ["line 2", ONE_A_LINE, "got a list"]),
-    ("text on a line", row() + '\n\n"x"', ["line 3", "got a text, 'x'"]),
-    ("pretty", '{\n  "pmid": 1\n}', ["line 1", ONE_A_LINE, "at character"]),
-    ("cut", row() + '\n{"pmid": 2, "tit', ["line 2", "goes wrong"]),
+    ("list on a line", row() + "\n[]", ["line 2", ONE_PER_LINE, "got a list"]),
+    ("text on a line", row() + '\n\n"x"', ["line 3", "got a string, 'x'"]),
+    ("pretty", '{\n  "pmid": 1\n}', ["line 1", ONE_PER_LINE, "at character"]),
+    ("cut", row() + '\n{"pmid": 2, "tit', ["line 2", "the JSON is wrong"]),
     ("not UTF-8", row().encode() + b'\n{"pmid": "\xe9"}', ["line 2", "must be UTF-8", "\\xe9"]),
     ("UTF-16", row().encode("utf-16"), ["line 1", "must be UTF-8"]),
     ("half a pair", row(title="\ud800"), ["'title'", "surrogate", "ud800"]),
     ("half in mesh", row(mesh=["\udc00"]), ["'mesh'", "surrogate"]),
     ("no pmid", '{"title": "T"}', ["'pmid'", "none"]),
-    ("null pmid", row(pmid=None), ["'pmid'", "whole number or a text", "got null"]),
+    ("null pmid", row(pmid=None), ["'pmid'", "whole number or a string", "got null"]),
     ("true pmid", row(pmid=True), ["'pmid'", "got true or false, True"]),
     ("float pmid", row(pmid=1.0), ["'pmid'", "fraction, 1.0"]),
     ("list pmid", row(pmid=[1]), ["'pmid'", "got a list"]),
-    ("empty pmid", row(pmid=" "), ["'pmid'", "not empty", "got ' '"]),
+    ("empty pmid", row(pmid=" "), ["'pmid'", "non-empty", "got ' '"]),
     ("negative pmid", row(pmid=-1), ["'pmid'", "positive", "got -1"]),
-    ("mesh text", row(mesh="Mice"), ["'mesh'", "list of texts", "got a text, 'Mice'"]),
+    ("mesh text", row(mesh="Mice"), ["'mesh'", "list of strings", "got a string, 'Mice'"]),
     ("mesh object", row(mesh={"a": 1}), ["'mesh'", "got an object"]),
     ("mesh numbers", row(mesh=["Mice", 1]), ["'mesh'", "item 1 is a number, 1"]),
     ("mesh blank", row(mesh=[""]), ["'mesh'", "not be empty", "item 0"]),
-    ("title number", row(title=5), ["'title' must be a text", "got a number, 5"]),
-    ("abstract list", row(abstract=["a"]), ["'abstract' must be a text", "got a list"]),
+    ("title number", row(title=5), ["'title' must be a string", "got a number, 5"]),
+    ("abstract list", row(abstract=["a"]), ["'abstract' must be a string", "got a list"]),
     ("long number", '{"pmid": ' + "1" * 5000 + "}", ["line 1", "cannot be read"]),
     ("nested", '{"x": ' + "[" * 100_000, ["line 1", "cannot be read"]),
     ("long line", '{"pmid": 1, "title": "' + "x" * MOST_TEXT, ["line 1", "shorter than"]),
 ]
 
 FILES = [
-    ("empty", b"", ["is empty", "PubMed's XML", ONE_A_LINE, "Download it again"]),
+    ("empty", b"", ["is empty", "PubMed's XML", ONE_PER_LINE, "Download it again"]),
     ("blank", b" \n\n", ["blanks only", "PubMed's XML"]),
     ("empty gzip", gzip.compress(b""), ["is empty"]),
-    ("list", b'\n [{"pmid": 1}]', ["begins a JSON list", ONE_A_LINE]),
-    ("zip", b"PK\x03\x04...", ["PubMed's XML", ONE_A_LINE, "begins b'PK"]),
-    ("text", b"pmid,title\n", ["packed by gzip or not", "begins b'pmid,title"]),
-    ("twice packed", gzip.compress(PACKED, mtime=0), [r"begins b'\x1f\x8b"]),
+    ("list", b'\n [{"pmid": 1}]', ["is a JSON list", ONE_PER_LINE]),
+    ("zip", b"PK\x03\x04...", ["PubMed's XML", ONE_PER_LINE, "begins with b'PK"]),
+    ("text", b"pmid,title\n", ["with or without gzip", "begins with b'pmid,title"]),
+    ("twice packed", gzip.compress(PACKED, mtime=0), [r"begins with b'\x1f\x8b"]),
     ("gzip cut", PACKED[:-20], ["cut short", "Download it again"]),
     ("gzip cut at its end", PACKED[:-4], ["cut short", "Download it again"]),
     ("gzip cut at its start", PACKED[:5], ["cut short", "Download it again"]),
@@ -140,20 +140,20 @@ def test_bad_files_are_named_and_explained(tmp_path, content, words):
 
 
 class Endless:
-    """A stream that goes on for ever after its beginning, as long as somebody reads."""
+    """A stream that continues after its beginning for as long as it is read."""
 
     def __init__(self, start, body):
-        self.start, self.body, self.given = start.encode(), body, 0
+        self.start, self.body, self.sent = start.encode(), body, 0
 
     def read(self, size):
         if self.start:
             start, self.start = self.start, b""
             return start
-        self.given += size
-        assert self.given < 64 << 20, "it was read without end"
+        self.sent += size
+        assert self.sent < 64 << 20, "it was read without end"
         if isinstance(self.body, str):
             return self.body.encode() * (size // len(self.body))
-        return b"".join(self.body(self.given + i) for i in range(size // 32))
+        return b"".join(self.body(self.sent + i) for i in range(size // 32))
 
 
 ENDLESS = [
@@ -196,15 +196,15 @@ def test_what_is_just_allowed():
     assert record.title == long
 
 
-def test_what_nobody_wants_is_not_held():
-    """Authors without end are passed over, not collected."""
+def test_elements_that_are_not_used_are_not_held():
+    """Endless authors are skipped, not collected."""
     names = "<AuthorList>" + "<Author>x</Author>" * 200_000 + "</AuthorList>"
     content = GOOD.replace("<ArticleTitle>", names + "<ArticleTitle>").encode()
     [record] = pubmed.parse(io.BytesIO(content), "some.xml")
     assert record.title == "Fine."
 
 
-def test_records_before_the_damage_are_given(tmp_path):
+def test_records_before_the_damage_are_read(tmp_path):
     (tmp_path / "bad.jsonl").write_text(row() + "\n" + row(pmid=2) + "\n{")
     records = read_records(tmp_path)
     assert [next(records).pmid, next(records).pmid] == ["1", "2"]
@@ -234,7 +234,7 @@ def test_a_file_that_is_named_twice(tmp_path):
     (tmp_path / "a.xml").write_text(GOOD)
     (tmp_path / "b.xml").symlink_to(tmp_path / "a.xml")
     for paths in ([tmp_path / "a.xml", tmp_path / "*a.xml"], [tmp_path]):
-        with pytest.raises(ValueError, match=r"named once; .*\.xml would be read twice"):
+        with pytest.raises(ValueError, match=r"named only once; .*\.xml would be read twice"):
             find_files(paths)
 
 

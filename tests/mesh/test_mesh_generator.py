@@ -1,4 +1,4 @@
-"""Made-up records: what a recipe promises, how they are spread, and how they are written."""
+"""Synthetic records: what a recipe promises, how they are distributed, and how they are written."""
 
 import gzip
 import itertools
@@ -103,7 +103,7 @@ def test_training_records_do_not_depend_on_how_many_test_records_there_are():
     assert without == SOME[: recipe.n_train]
 
 
-def test_records_come_before_all_are_made():
+def test_records_are_generated_lazily():
     first = list(itertools.islice(generate(replace(SMALL, n_train=5_000_000)), 10))
     assert len(first) == 10
 
@@ -134,7 +134,7 @@ def test_texts_are_as_in_medline(small):
         assert labels == ["BACKGROUND", "METHODS", "RESULTS", "CONCLUSIONS"]
 
 
-def test_the_word_of_a_term_stands_in_its_records(small):
+def test_the_word_of_a_term_is_in_its_records(small):
     counts = Counter(term for record in small for term in record.mesh)
     terms = [term for term, _ in counts.most_common() if " " not in term][6:]
     texts = [set(TOKENS(record.text)) for record in small]
@@ -206,9 +206,14 @@ BAD = [
     ("no folder", writing("b/a.xml"), FileNotFoundError, r"there is no folder"),
     ("there already", writing("old.xml", overwrite=False), FileExistsError, r"already exists"),
     ("a zero", writing("a.xml", with_text("A\0.")), ValueError, r"XML 1\.0.*'123'.*'\\x00'"),
-    ("in terms", writing("a.xml", with_text(mesh=["\x1f"])), ValueError, r"'123' has '\\x1f'"),
-    ("a noncharacter", writing("a.xml", with_text("\uffff")), ValueError, r"'123' has '\\uffff'"),
-    ("half a pair", writing("a.xml", with_text("\ud800")), ValueError, r"'123' has '\\ud800'"),
+    ("in terms", writing("a.xml", with_text(mesh=["\x1f"])), ValueError, r"'123' contains '\\x1f'"),
+    (
+        "a noncharacter",
+        writing("a.xml", with_text("\uffff")),
+        ValueError,
+        r"'123' contains '\\uffff'",
+    ),
+    ("half a pair", writing("a.xml", with_text("\ud800")), ValueError, r"'123' contains '\\ud800'"),
     ("in JSON", writing("a.jsonl", with_text("\ud800")), ValueError, r"UTF-8.*'123'.*'\\ud800'"),
 ]
 
@@ -216,7 +221,7 @@ BAD = [
 @pytest.mark.parametrize(
     ("call", "error", "words"), [row[1:] for row in BAD], ids=[r[0] for r in BAD]
 )
-def test_what_is_wrong_is_said(call, error, words, tmp_path):
+def test_wrong_recipes_and_records_are_refused(call, error, words, tmp_path):
     (tmp_path / "old.xml").write_text("old")
     with pytest.raises(error, match=words):
         call(tmp_path)

@@ -1,4 +1,4 @@
-"""Outputs of the tagger, made block by block, beside exact fractions."""
+"""Outputs of the tagger, computed block by block, compared with exact fractions."""
 
 from fractions import Fraction
 
@@ -36,7 +36,7 @@ def exact_outputs(draw):
 
 
 def outputs_by_hand(made):
-    """Every output alone, in exact fractions."""
+    """Compute every output by itself, in exact fractions."""
     rows = []
     for i, factors in enumerate(made.factors.tolist()):
         row = []
@@ -80,7 +80,7 @@ def test_blocks_come_in_order_and_make_the_whole(made, entries):
 
 @FEW
 @given(exact_outputs(), st.data())
-def test_some_documents_have_the_outputs_that_they_have_among_all(made, data):
+def test_outputs_of_some_documents_are_those_among_all(made, data):
     n = made.shape[0]
     rows = data.draw(st.lists(st.integers(0, n - 1), max_size=8).map(lambda r: np.array(r, int)))
     first, last = sorted(data.draw(st.tuples(st.integers(0, n), st.integers(0, n))))
@@ -91,7 +91,7 @@ def test_some_documents_have_the_outputs_that_they_have_among_all(made, data):
 
 @FEW
 @given(exact_outputs(), st.data())
-def test_some_labels_have_the_outputs_that_they_have_among_all(made, data):
+def test_outputs_of_some_labels_are_those_among_all(made, data):
     made = Outputs(made.factors, made.weights, made.intercept)
     place = st.integers(0, made.shape[1] - 1)
     labels = data.draw(st.lists(place, unique=True).map(lambda places: np.array(places, int)))
@@ -102,7 +102,7 @@ def test_no_documents_have_no_blocks():
     assert mapped(outputs_of(np.zeros((0, 3))), 1) == []
 
 
-def test_what_goes_wrong_in_a_block_is_told():
+def test_errors_in_a_block_are_raised():
     def fail(_block, rows):
         raise ZeroDivisionError(rows.start)
 

@@ -30,7 +30,7 @@ DOCTYPE = (
 
 
 class Trickle(io.BytesIO):
-    """A stream that gives one byte at a time."""
+    """A stream that returns one byte at a time."""
 
     def read(self, size=-1, /):
         return super().read(min(size, 1))
@@ -51,7 +51,7 @@ def only(inside):
 
 
 def write_xml(records):
-    """The file that a plain writer makes of records and deletions."""
+    """The file that a plain writer writes of records and deletions."""
     root = ElementTree.Element("PubmedArticleSet")
     for record in records:
         if isinstance(record, Deletion):
@@ -131,12 +131,12 @@ def test_a_title_without_its_markup():
 
 
 @pytest.mark.parametrize("given_title", ["", "<ArticleTitle/>", "<ArticleTitle> </ArticleTitle>"])
-def test_the_vernacular_title_stands_in(given_title):
+def test_the_vernacular_title_replaces_an_empty_one(given_title):
     inside = f"<Article>{given_title}<VernacularTitle>Über alles.</VernacularTitle></Article>"
     assert only(inside) == Record("7", "Über alles.", "", ())
 
 
-def test_the_vernacular_title_stands_in_for_a_placeholder():
+def test_the_vernacular_title_replaces_a_placeholder():
     both = (
         "<Article><ArticleTitle>[Not Available].</ArticleTitle>"
         "<VernacularTitle>Sur l'eau.</VernacularTitle></Article>"
@@ -235,7 +235,7 @@ ONE = [Record("1", "One.", "Text é.", ("Mice",))]
 ONE_AS_JSON = json.dumps(ONE[0]._asdict()).encode()
 
 
-def test_formats_are_told_by_content(tmp_path):
+def test_formats_are_recognised_by_content(tmp_path):
     xml = write_xml(ONE)
     contents = [
         xml,
@@ -279,12 +279,12 @@ def test_progress_ends_with_all_bytes(tmp_path):
     many = [Record(str(i), os.urandom(200).hex(), "", ()) for i in range(3000)]
     (tmp_path / "1.xml.gz").write_bytes(gzip.compress(write_xml(many), 1))
     (tmp_path / "2.jsonl").write_bytes(ONE_AS_JSON)
-    told = []
-    assert len(list(read_records(tmp_path, lambda *step: told.append(step)))) == 3001
+    reported = []
+    assert len(list(read_records(tmp_path, lambda *step: reported.append(step)))) == 3001
     total = sum(file.stat().st_size for file in tmp_path.iterdir())
-    assert told[-1] == (total, total)
-    assert len(told) > 3
-    assert told == sorted(told)
+    assert reported[-1] == (total, total)
+    assert len(reported) > 3
+    assert reported == sorted(reported)
 
 
 def naive_current(coming):

@@ -1,4 +1,4 @@
-"""The ridge regression and its leave-one-out errors, beside scikit-learn."""
+"""The ridge regression and its leave-one-out errors, compared with scikit-learn."""
 
 import naive_mesh
 import numpy as np
@@ -99,7 +99,9 @@ def test_outputs_without_the_document_itself(case, shared, data):
 
 def test_a_document_that_alone_makes_its_output_cannot_be_left_out():
     ridge = ridge_of(np.eye(4), np.eye(4, dtype=np.int8))
-    with pytest.raises(ValueError, match="penalty must be larger; with 1e-30 some document"):
+    with pytest.raises(
+        ValueError, match="penalty must be larger; with 1e-30 the output for some document"
+    ):
         left_out_outputs(ridge, np.array([1e-30, 1.0, 1.0, 1.0]))
 
 
@@ -115,7 +117,7 @@ def test_left_out_outputs_of_some_documents():
 @pytest.mark.parametrize("penalty", ["shared", "per-label", 0.5])
 def test_penalties_of_a_stage(penalty):
     ridge = ridge_of(np.eye(6, 3), np.eye(6, dtype=np.int8))
-    told = []
-    stages = Stages(None, told.append)
+    reported = []
+    stages = Stages(None, reported.append)
     assert np.array_equal(choose_penalties(ridge, penalty, stages, None), ridge.choose(penalty))
-    assert [stage.name for stage in told] == [f"penalties {penalty}"]
+    assert [stage.name for stage in reported] == [f"penalties {penalty}"]

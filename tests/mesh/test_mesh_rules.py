@@ -1,4 +1,4 @@
-"""The plug-in rules and what rules reach, beside everything tried and scikit-learn."""
+"""The plug-in rules and the F1 of rules, compared with brute force and scikit-learn."""
 
 import math
 from fractions import Fraction
@@ -59,12 +59,12 @@ def test_plug_in_rules_reach_the_highest_f1_of_all_thresholds(p):
 
 @FEW
 @given(batches(), st.sampled_from([1, 6]), st.sampled_from([1, 4096]))
-def test_half_max_knows_no_blocks_and_no_first_guess(p, entries, enough):
+def test_half_max_does_not_depend_on_blocks_or_the_first_guess(p, entries, enough):
     assert_half_max(find(p, entries, enough), p)
 
 
 @pytest.mark.parametrize("first", ["low", "high", "zeros", "same"])
-def test_a_first_guess_that_misleads_is_forgotten(first):
+def test_a_misleading_first_guess_is_corrected(first):
     rng = np.random.default_rng(5)
     p = (rng.random((64, 3)) ** 3).astype(np.float32)
     p[:4] = {"low": 1e-6, "high": 1.0, "zeros": 0.0, "same": p[:4]}[first]
@@ -77,7 +77,7 @@ def test_a_first_guess_that_misleads_is_forgotten(first):
 
 @pytest.mark.parametrize("enough", [16, 4096])
 def test_plug_in_rules_of_a_model(enough):
-    """Unlike above, blocks of other labels are rounded in other ways."""
+    """Unlike above, blocks of other labels are rounded differently."""
     rng = np.random.default_rng(4)
     factors, weights = (rng.normal(size=of).astype(np.float32) for of in ((90, 5), (5, 37)))
     weights *= rng.gamma(0.5, 0.2, 37).astype(np.float32)
@@ -103,14 +103,14 @@ def test_no_threshold_is_above_a_half(p, average):
 
 
 @given(st.integers(1, 9), st.floats(0.0, 1.0, width=32, exclude_min=True))
-def test_a_constant_label_is_predicted_for_everybody(n, level):
+def test_a_constant_label_is_predicted_for_all_documents(n, level):
     p = np.full((n, 2), level, np.float32)
     found = find(p)
     for average in AVERAGES:
         assert predicted_by(found, average, p).all()
 
 
-def test_what_has_no_chance_is_predicted_for_nobody():
+def test_a_label_of_probability_0_is_never_predicted():
     p = np.array([[0.0, 0.4, 0.0], [0.0, 0.0, 0.0]], np.float32)
     found = find(p)
     assert found.of_labels[[0, 2]].tolist() == [0.0, 0.0]
@@ -133,12 +133,12 @@ def test_outputs_beyond_0_and_1_count_as_0_and_1():
 
 
 def test_progress_of_rules_ends_where_it_said():
-    told = []
+    reported = []
     p = np.random.default_rng(2).random((40, 3))
     with changed(output_block_entries=30, half_max_without_guess=20):
-        find_half_max(outputs_of(p), progress=lambda *of: told.append(of))
-    assert told[-1][0] == told[-1][1]
-    assert all(done <= total for done, total in told)
+        find_half_max(outputs_of(p), progress=lambda *of: reported.append(of))
+    assert reported[-1][0] == reported[-1][1]
+    assert all(done <= total for done, total in reported)
 
 
 def flat_enough(p, cut):
@@ -146,7 +146,7 @@ def flat_enough(p, cut):
 
 
 @given(batches(most_documents=9, most_labels=1), st.data())
-def test_how_flat_a_label_is_tells_whom_it_floods(p, data):
+def test_the_flatness_of_a_label_decides_which_documents_it_floods(p, data):
     """The macro threshold is at most t where mean((p - t)+) <= mean(p) t, and only there."""
     p = p.ravel().tolist()
     assume(any(p))
@@ -160,8 +160,8 @@ def test_how_flat_a_label_is_tells_whom_it_floods(p, data):
 
 
 @given(batches(most_documents=9, most_labels=1))
-def test_all_who_have_a_probability_or_more_are_predicted_where_it_is_flat_enough(p):
-    """Also the other way round: where t is somebody's, whoever has less need not be asked."""
+def test_documents_above_a_probability_are_predicted_if_it_is_flat_enough(p):
+    """The converse holds too, where t is the probability of a document."""
     values = p.ravel().tolist()
     assume(any(values))
     half = naive_mesh.highest_f1(values) / 2
@@ -182,13 +182,13 @@ def thresholds(draw, size):
 
 @st.composite
 def rules(draw, p):
-    """One of each kind: a half, the three plug-in rules, and any thresholds."""
+    """Draw one rule of each kind: 0.5, the three plug-in rules, and any thresholds."""
     n, m = p.shape
     found = find_half_max(outputs_of(p))
     return [
         MeshRule("0.5", np.full(m, 0.5)),
         *(found.rule(average, average) for average in AVERAGES),
-        MeshRule("nobody", np.full(m, np.inf)),
+        MeshRule("none", np.full(m, np.inf)),
         MeshRule("labels", draw(thresholds(m))),
         MeshRule("both", draw(thresholds(m)), draw(thresholds(n))),
     ]
@@ -231,7 +231,7 @@ def test_f1_is_that_of_scikit_learn(n):
     y[n // 2 :: 5] = 0
     found = find_half_max(outputs_of(p))
     chosen = [found.rule(average, average) for average in AVERAGES]
-    chosen += [MeshRule("some", rng.random(6)), MeshRule("nobody", np.full(6, np.inf))]
+    chosen += [MeshRule("some", rng.random(6)), MeshRule("none", np.full(6, np.inf))]
     for one in judge(outputs_of(p), sparse.csr_array(y), chosen):
         made = np.array(naive_mesh.predictions(p, one.rule.of_labels, one.rule.of_documents), int)
         for average in AVERAGES:

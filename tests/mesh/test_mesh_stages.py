@@ -25,13 +25,13 @@ pytestmark = pytest.mark.kernels
 
 
 class Work:
-    """Two stages that count how often they are made."""
+    """Two stages that count how often they are computed."""
 
     def __init__(self, folder):
-        self.folder, self.made, self.told = folder, [], []
+        self.folder, self.made, self.reported = folder, [], []
 
     def run(self, first=1, second="x"):
-        stages = Stages(self.folder, self.told.append)
+        stages = Stages(self.folder, self.reported.append)
         one = stages.run("the first", first, lambda: self._make("first", first))
         two = stages.run("second", {"of": second}, lambda: self._make("second", len(second)))
         return one["a"].tolist(), two["a"].tolist()
@@ -41,21 +41,21 @@ class Work:
         return {"a": np.full(2, value), "b": np.zeros((0, 3), np.float32)}
 
 
-def test_a_stage_is_made_once_for_the_same(tmp_path):
+def test_a_stage_is_computed_once_for_equal_inputs(tmp_path):
     work = Work(tmp_path / "new" / "folder")
     assert work.run() == work.run() == ([1, 1], [1, 1])
     assert work.made == ["first", "second"]
-    assert [(stage.name, stage.reused) for stage in work.told] == [
+    assert [(stage.name, stage.reused) for stage in work.reported] == [
         ("the first", False),
         ("second", False),
         ("the first", True),
         ("second", True),
     ]
-    assert all(stage.seconds >= 0.0 for stage in work.told)
-    assert all(stage.peak_bytes is None or stage.peak_bytes > 0 for stage in work.told)
+    assert all(stage.seconds >= 0.0 for stage in work.reported)
+    assert all(stage.peak_bytes is None or stage.peak_bytes > 0 for stage in work.reported)
 
 
-def test_a_stage_is_made_again_when_it_or_one_before_is_another(tmp_path):
+def test_a_stage_is_computed_again_if_it_or_one_before_changes(tmp_path):
     work = Work(tmp_path)
     work.run()
     assert work.run(second="xy") == ([1, 1], [2, 2])
@@ -67,7 +67,7 @@ def test_a_stage_is_made_again_when_it_or_one_before_is_another(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "text", "flipped", "locked", "later version"])
-def test_a_damaged_stage_is_made_again(tmp_path, damage):
+def test_a_damaged_stage_is_computed_again(tmp_path, damage):
     work = Work(tmp_path)
     work.run()
     [path] = tmp_path.glob("the-first-*.npz")
@@ -94,9 +94,9 @@ def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
     work = Work(None)
     assert work.run() == work.run()
     assert work.made == ["first", "second"] * 2
-    assert not any(stage.reused for stage in work.told)
+    assert not any(stage.reused for stage in work.reported)
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(ValueError, match="a stage that makes a file needs a folder"):
+    with pytest.raises(ValueError, match="a stage that writes a file needs a folder"):
         Stages(None).file("records", 1, lambda path: path.write_text(""), Path.read_text)
 
 
@@ -104,16 +104,16 @@ def test_an_error_leaves_no_file(tmp_path):
     def fail(*_):
         raise ZeroDivisionError
 
-    told = []
-    stages = Stages(tmp_path, told.append)
+    reported = []
+    stages = Stages(tmp_path, reported.append)
     with pytest.raises(ZeroDivisionError):
         stages.run("some", 1, fail)
     with pytest.raises(ZeroDivisionError):
         stages.file("some", 1, fail, Path.read_text)
-    assert list(tmp_path.iterdir()) == told == stages.done == []
+    assert list(tmp_path.iterdir()) == reported == stages.done == []
 
 
-def test_a_file_of_a_stage_is_made_once(tmp_path):
+def test_a_file_of_a_stage_is_written_once(tmp_path):
     made = []
 
     def run(what):
@@ -132,7 +132,7 @@ def test_a_file_of_a_stage_is_made_once(tmp_path):
     assert run("y") == ([False, False], 2)
 
 
-def test_a_damaged_file_of_a_stage_is_made_again(tmp_path):
+def test_a_damaged_file_of_a_stage_is_written_again(tmp_path):
     def opened(path):
         if path.read_text() != "whole":
             raise ValueError("it is damaged")
@@ -150,7 +150,7 @@ def test_a_damaged_file_of_a_stage_is_made_again(tmp_path):
     assert run() == (path, True)
 
 
-def test_changed_files_have_another_fingerprint(tmp_path):
+def test_changed_files_have_a_different_fingerprint(tmp_path):
     path = tmp_path / "some"
     path.write_text("x")
     os.utime(path, ns=(1, 1))

@@ -1,4 +1,4 @@
-"""From records to tags: the fitted tagger, beside scikit-learn and everything tried."""
+"""From records to tags: the fitted tagger, compared with scikit-learn and brute force."""
 
 import naive_mesh
 import numpy as np
@@ -104,7 +104,7 @@ def test_tags_find_the_topics(fitted):
 
 
 def test_plug_in_tags_depend_on_the_batch(fitted):
-    """Alone, a text gets every term that has a chance; beside others only what stands out."""
+    """Alone, a text gets every term of positive probability; among others only exceptional ones."""
     text, others = "heart failure", ["aspirin dose", "bone fracture", "liver bile", "heart beat"]
     [alone] = terms_of(fitted.tag([text], "macro", "plug-in"))
     beside = terms_of(fitted.tag([text, *others], "macro", "plug-in"))[0]
@@ -146,16 +146,16 @@ def test_few_texts_or_none(fitted, average, rule):
         ({"texts": ["x"], "progress": 3}, TypeError, "progress must be True .* got 3"),
     ],
 )
-def test_wrong_calls_of_tag_are_told(fitted, call, error, words):
+def test_wrong_calls_of_tag_are_refused(fitted, call, error, words):
     with pytest.raises(error, match=words):
         fitted.tag(**call)
 
 
 def test_progress_of_tags_counts_the_texts(fitted):
-    told = []
-    fitted.tag(["heart", "bone"], "macro", "plug-in", progress=lambda *of: told.append(of))
-    assert told[0] == (2, 0)  # nobody knows how many texts will come
-    assert told[-1] == (2, 2)
+    reported = []
+    fitted.tag(["heart", "bone"], "macro", "plug-in", progress=lambda *of: reported.append(of))
+    assert reported[0] == (2, 0)  # the number of texts is not known in advance
+    assert reported[-1] == (2, 2)
 
 
 def test_stages_of_fitting(tmp_path, corpus, monkeypatch):

@@ -70,7 +70,7 @@ def test_frequent_terms(mesh, least, data):
             frequent_terms(headings, rows, least)
 
 
-def test_a_term_of_exactly_so_many_documents_is_frequent():
+def test_a_term_of_exactly_min_count_documents_is_frequent():
     headings = headings_of([("A", "B"), ("B",), ("C", "B", "A"), ()])
     every = np.arange(4)
     assert [frequent_terms(headings, every, least).tolist() for least in (1, 2, 3)] == [
@@ -136,7 +136,7 @@ def test_texts_without_words_are_refused(texts):
         ({"penalty": None}, TypeError, "got None"),
     ],
 )
-def test_wrong_settings_are_told(wrong, error, words):
+def test_wrong_settings_are_refused(wrong, error, words):
     with pytest.raises(error, match=words):
         Settings(**wrong)
 

@@ -1,4 +1,4 @@
-"""The paper's claims, computed again, are what is committed, and no difference is unexplained."""
+"""The paper's claims, recomputed, agree with the committed ones, and differences are explained."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def claims() -> list[Claim]:
 
 
 def differences(claim: Claim, committed: dict[str, Any]) -> list[str]:
-    """What of a claim is not as committed, in words."""
+    """Describe how a claim differs from the committed one."""
     tolerance = committed["tolerance"]
     of_seen = committed.get("seen_tolerance", {})
     values = {"ours": (claim.ours, committed["ours"], tolerance)}
@@ -179,7 +179,7 @@ def test_the_turn_goes_like_a_cube_root() -> None:
 
 @compiled
 @pytest.mark.parametrize("seed", [1, 2])
-def test_verdicts_do_not_hang_on_chance(seed: int) -> None:
+def test_verdicts_do_not_depend_on_chance(seed: int) -> None:
     curse = simulate_curse(300, seed)
     for topic in section_7.TOPICS:
         for claim in topic(curse):
@@ -195,12 +195,12 @@ def test_too_few_items_for_the_turn() -> None:
 
 
 @compiled
-def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     from halfmax.paper.claims import check as module
 
     for part in ("section_4", "section_7", "errata", "errata_section_7"):
         monkeypatch.setattr(getattr(module, part), "TOPICS", ())
-    told: list[tuple[int, int]] = []
-    check_claims(simulate_curse(1), progress=lambda *done: told.append(done))
+    reported: list[tuple[int, int]] = []
+    check_claims(simulate_curse(1), progress=lambda *done: reported.append(done))
     total = len(sections_1_2.TOPICS) + len(sections_5_6.TOPICS)
-    assert told == [(i + 1, total) for i in range(total)]
+    assert reported == [(i + 1, total) for i in range(total)]

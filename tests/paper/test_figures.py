@@ -1,4 +1,4 @@
-"""What the figures show is right, and their files are whole, valid and the same each time."""
+"""The figures are right, and their files are whole, valid and reproducible."""
 
 import os
 import subprocess
@@ -106,7 +106,7 @@ def test_lines_of_tp_end_where_all_positives_are_found(pictures, fp):
 
 
 @pytest.mark.parametrize("fn", data.FALSE_NEGATIVES)
-def test_lines_of_tn_go_from_everybody_to_no_false_alarm(pictures, fn):
+def test_lines_of_tn_go_from_all_predicted_to_no_false_alarm(pictures, fn):
     b = data.BASE_RATE
     x, f1 = lines(pictures["f1-convex-in-tn"])[f"fn = {fn:.2f}"]
     tp = b - fn
@@ -212,7 +212,7 @@ def test_a_picture_drawn_twice_is_the_same_file(folder, pictures, tmp_path, key)
         assert path.read_bytes() == (folder / path.name).read_bytes()
 
 
-def test_the_paths_are_told(pictures, tmp_path):
+def test_the_paths_are_returned(pictures, tmp_path):
     key = "accuracy-linear-in-tp"
     assert figures.save(pictures[key], tmp_path) == (
         tmp_path / f"{key}.png",
@@ -281,7 +281,7 @@ def luminance(colour):
 
 
 @pytest.mark.parametrize("colour", [style.BLUE, style.ORANGE, style.GREEN, style.INK])
-def test_colours_stand_out_from_white_also_in_grey(colour):
+def test_colours_contrast_with_white_in_grey_too(colour):
     assert 1.05 / (luminance(colour) + 0.05) > 3.0
 
 

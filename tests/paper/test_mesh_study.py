@@ -1,4 +1,4 @@
-"""The case study: what is written, what rare terms do, and that it goes on where it stopped."""
+"""The case study: the files written, the rare terms, and continuing after an interruption."""
 
 import csv
 import json

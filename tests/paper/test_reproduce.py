@@ -1,4 +1,4 @@
-"""The paper in a folder: what is written, what the page says, and nothing by halves."""
+"""The paper reproduced in a folder: the files written, the page, and no partial results."""
 
 import json
 
@@ -32,7 +32,7 @@ def test_everything_is_written_and_nothing_else(whole):
 
 
 @compiled
-def test_the_page_shows_every_figure_and_claim_and_asks_nobody_else(whole):
+def test_the_page_shows_every_figure_and_claim_without_other_sites(whole):
     folder, path, found = whole
     page = Page(path)
     assert all((folder / name).is_file() for name in page.files)
@@ -71,7 +71,7 @@ def test_runs_of_the_curse_are_kept(whole):
 
 @pytest.fixture
 def without_pictures(monkeypatch):
-    """For tests of other things: drawing takes longest."""
+    """Skip the drawing, which takes longest."""
     monkeypatch.setattr(study, "pictures", lambda *_: [])
 
 
@@ -143,7 +143,7 @@ def test_other_files_of_the_folder_stay(tmp_path):
         ({"parts": []}, ValueError, r"parts must be some of"),
     ],
 )
-def test_bad_options_are_refused_before_anything_is_made(tmp_path, options, error, message):
+def test_bad_options_are_refused_before_the_work(tmp_path, options, error, message):
     folder = tmp_path / "new"
     with pytest.raises(error, match=message):
         reproduce(folder, **options)

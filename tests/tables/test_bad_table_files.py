@@ -22,7 +22,7 @@ pytestmark = [
 
 
 def damaged(path, kind):
-    """Parquet that is truncated, something else, empty, or has one byte that fell over."""
+    """Parquet that is truncated, something else, empty, or has one flipped byte."""
     raw = bytearray(path.read_bytes())
     if kind == "cut":
         raw = raw[: len(raw) // 2]
@@ -69,7 +69,7 @@ def arrow_of(path, kind):
 
 @pytest.mark.parametrize("kind", ["file", "stream"])
 @pytest.mark.parametrize("left", [0, 4, 20, 300, -30])
-def test_arrow_that_is_cut_short_is_named(tmp_path, kind, left):
+def test_truncated_arrow_is_named(tmp_path, kind, left):
     path = tmp_path / "t.arrow"
     arrow_of(path, kind)
     path.write_bytes(path.read_bytes()[:left])
@@ -89,7 +89,7 @@ WRITERS = {
 
 @pytest.fixture(params=WRITERS)
 def spoilt(request, tmp_path):
-    """A path, and what a file of each format holds there."""
+    """The path and the bytes of a file, for each format."""
     path = tmp_path / request.param
     writer = WRITERS[path.name](str(path))
     if path.name == "t.arrows":
@@ -98,7 +98,7 @@ def spoilt(request, tmp_path):
     return path, path.read_bytes()
 
 
-def test_a_text_that_is_none_is_told_with_its_file(spoilt):
+def test_text_that_is_not_utf8_is_refused_with_its_file(spoilt):
     path, raw = spoilt
     path.write_bytes(raw.replace("dög".encode(), b"d\xff\xffg"))
     check(tune(path), ValueError, rf"{path} cannot be read as .*(?i:utf-?8)")
@@ -106,7 +106,7 @@ def test_a_text_that_is_none_is_told_with_its_file(spoilt):
     check(tune(path), ValueError, rf"{path} cannot be read as .*(?i:utf-?8)")
 
 
-def test_a_text_that_is_nowhere_is_told_with_its_file(tmp_path):
+def test_text_offsets_out_of_range_are_refused_with_their_file(tmp_path):
     path = tmp_path / "t.arrow"
     arrow_of(path, "file")
     ends = struct.pack("<5i", *range(5))
@@ -118,7 +118,7 @@ def test_a_text_that_is_nowhere_is_told_with_its_file(tmp_path):
 
 
 @pytest.mark.parametrize("flip", [0x01, 0x80, 0xFF])
-def test_whatever_byte_is_wrong_no_error_leaves_out_the_file(spoilt, flip):
+def test_every_error_of_a_wrong_byte_names_the_file(spoilt, flip):
     (path, raw), bare = spoilt, {}
     step = 17  # so that it is quick; all bytes were tried when this was written
     for place in range(flip % step, len(raw), step):
@@ -155,7 +155,7 @@ CSV = [
 
 
 @pytest.mark.parametrize(("text", "message"), [row[1:] for row in CSV], ids=[row[0] for row in CSV])
-def test_bad_csv_is_told(tmp_path, text, message):
+def test_bad_csv_is_refused(tmp_path, text, message):
     path = tmp_path / "t.csv"
     path.write_text(text)
     with pytest.raises((ValueError, TypeError), match=message) as caught:
@@ -163,12 +163,12 @@ def test_bad_csv_is_told(tmp_path, text, message):
     assert "\n" not in str(caught.value)
 
 
-def test_csv_in_another_encoding_is_told(tmp_path):
+def test_csv_in_another_encoding_is_refused(tmp_path):
     (tmp_path / "t.csv").write_bytes(HEAD.encode() + "1,café,0.5,1\n".encode("latin-1"))
     check(tune(tmp_path / "t.csv"), ValueError, r"t\.csv cannot be read as CSV: .*UTF8")
 
 
-def test_a_gzip_that_is_cut_short_is_told(tmp_path):
+def test_a_truncated_gzip_is_refused(tmp_path):
     rows = "".join(f"{i},a,{i / 7},1\n" for i in range(5000))
     whole = gzip.compress((HEAD + rows).encode())
     for size in (30, len(whole) // 2, len(whole) - 9):
@@ -228,7 +228,7 @@ def test_folders_that_are_columns_are_explained(tmp_path):
 # Paths.
 
 
-def test_there_is_nothing_at_the_path(tmp_path):
+def test_missing_files_are_refused(tmp_path):
     check(
         tune(tmp_path / "no.parquet"), FileNotFoundError, r"there is no file or folder .*no\.parq"
     )
@@ -242,7 +242,7 @@ def test_there_is_nothing_at_the_path(tmp_path):
     check(tune(f"{tmp_path}/*"), FileNotFoundError, r"no file matches")
 
 
-def test_the_format_must_be_told_by_the_name(tmp_path):
+def test_the_suffix_must_show_the_format(tmp_path):
     for name in ("scores.xlsx", "scores", "scores.parquet.gz"):
         (tmp_path / name).touch()
         check(
@@ -250,7 +250,7 @@ def test_the_format_must_be_told_by_the_name(tmp_path):
         )
 
 
-def test_two_formats_are_no_table(tmp_path):
+def test_files_of_two_formats_are_refused(tmp_path):
     write(tmp_path, TABLE)
     csv.write_csv(other(5), tmp_path / "1.csv")
     message = r"the same format; .*0\.parquet is Parquet, .*1\.csv is CSV: use a glob"
@@ -258,7 +258,7 @@ def test_two_formats_are_no_table(tmp_path):
     assert hm.tune_table(f"{tmp_path}/*.csv").support.tolist() == [1, 1]
 
 
-def test_a_file_counts_once(tmp_path):
+def test_a_file_named_twice_is_refused(tmp_path):
     path = write(tmp_path, table(instance=None)) / "0.parquet"
     (tmp_path / "link.parquet").symlink_to(path)
     for paths in ([path, path], [tmp_path], [path, f"{tmp_path}/../{tmp_path.name}/0.parquet"]):
@@ -267,7 +267,7 @@ def test_a_file_counts_once(tmp_path):
         )
 
 
-def test_a_delta_table_is_not_its_files(tmp_path):
+def test_the_folder_of_a_delta_table_is_refused(tmp_path):
     write(tmp_path, TABLE)
     (tmp_path / "_delta_log").mkdir()
     check(tune(tmp_path), ValueError, r"is a Delta table.*to_pyarrow_dataset\(\)")
@@ -287,7 +287,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, label):
         check(tune(tmp_path, progress=change), ValueError, message)
 
 
-def test_a_stream_that_ends_between_two_batches_is_cut_short(tmp_path):
+def test_a_stream_that_ends_between_two_batches_is_refused(tmp_path):
     path = tmp_path / "half.arrows"
     with pa.ipc.new_stream(path, TABLE.schema) as stream:
         stream.write_table(TABLE, max_chunksize=2)
@@ -298,7 +298,7 @@ def test_a_stream_that_ends_between_two_batches_is_cut_short(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["part-00001", "b.csv.xz", "c.jsonl"])
-def test_files_of_a_folder_that_may_hold_rows_are_not_passed_over(tmp_path, name):
+def test_unknown_files_of_a_folder_that_may_contain_rows_are_refused(tmp_path, name):
     write(tmp_path, TABLE)
     (tmp_path / "notes.md").write_text("harmless")
     assert hm.tune_table(tmp_path).labels == ("a", "b")

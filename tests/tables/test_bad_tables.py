@@ -362,7 +362,7 @@ BAD = [
 @pytest.mark.parametrize(
     ("call", "error", "message"), [row[1:] for row in BAD], ids=[b[0] for b in BAD]
 )
-def test_what_is_wrong_is_said(call, error, message):
+def test_wrong_calls_and_tables_are_refused(call, error, message):
     with pytest.raises(error, match=message) as caught:
         call()
     assert "Arrow" not in type(caught.value).__name__
@@ -419,7 +419,7 @@ def test_a_wrong_value_is_found_in_every_format(tmp_path, suffix):
         hm.tune_table(path)
 
 
-def test_true_negatives_are_counted_only_if_it_is_known_how_many_there_are():
+def test_true_negatives_are_counted_only_if_their_number_is_known():
     part = TABLE.slice(0, 3)
     message = r"'accuracy' counts true negatives, and labels have from 1 to 2 rows: .*n_instances"
     check(tune(part, metric="accuracy", instance=None), ValueError, message)
@@ -433,7 +433,7 @@ def test_true_negatives_are_counted_only_if_it_is_known_how_many_there_are():
     check(tune(part, metric="accuracy", **nameless), ValueError, message)
 
 
-def test_true_negatives_are_not_counted_where_pairs_stand_twice():
+def test_true_negatives_are_not_counted_if_pairs_appear_twice():
     twice = pa.concat_tables([TABLE, TABLE])
     how = {"metric": "accuracy", "check_duplicates": False}
     check(tune(twice, **how), ValueError, "8 rows for 4 .* pairs: keep one row for each pair")

@@ -42,7 +42,7 @@ def long(instances, labels, kind=None):
 
 @st.composite
 def pairs(draw):
-    """Some of the pairs of a few ids, of which some may come twice, in order or not."""
+    """Draw some pairs of a few ids, sorted or not; some may appear twice."""
     instances, labels = draw(ids(4)), draw(ids(3))
     place = st.tuples(st.integers(0, 3), st.integers(0, 2))
     rows = draw(st.lists(place, min_size=1, max_size=9))
@@ -188,14 +188,14 @@ def test_ids_of_csv_are_what_is_written(tmp_path):
         lambda t: hm.decide_table(t, probability="truth", average="samples"),
     ],
 )
-def test_whatever_reads_instances_refuses_them(call):
+def test_all_readers_of_instances_refuse_duplicates(call):
     with pytest.raises(
         ValueError, match=TWICE + r"4.*row 1 of the table and again in row 3 of the"
     ):
         call(long([5, 4, 6, 4], ["a", "b", "a", "b"]))
 
 
-def test_to_search_needs_ids():
+def test_the_search_for_duplicates_needs_ids():
     table = long([1], ["a"])
     with pytest.raises(ValueError, match=r"check_duplicates needs .*instance=\.\.\."):
         hm.tune_table(table, instance=None, check_duplicates=True)

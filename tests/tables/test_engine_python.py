@@ -57,22 +57,22 @@ def pythons(tmp_path_factory):
         ("none", "cannot be started"),
     ],
 )
-def test_spark_tells_what_its_python_lacks(pythons, monkeypatch, name, fault):
+def test_spark_reports_what_its_python_lacks(pythons, monkeypatch, name, fault):
     session = spark_session()
     frame = session.createDataFrame(TABLE)
     monkeypatch.setattr(session.sparkContext, "pythonExec", pythons[name])
     with pytest.raises(ImportError) as caught:
         hm.tune_table(frame)
-    told = str(caught.value)
-    assert f"{pythons[name]!r}, {fault}" in told
-    assert f"os.environ['PYSPARK_PYTHON'] = {sys.executable!r}" in told
-    assert "\n" not in told
+    reported = str(caught.value)
+    assert f"{pythons[name]!r}, {fault}" in reported
+    assert f"os.environ['PYSPARK_PYTHON'] = {sys.executable!r}" in reported
+    assert "\n" not in reported
     assert caught.value.__suppress_context__  # a hundred lines of Java
     monkeypatch.undo()
     assert hm.tune_table(frame).thresholds.tolist() == [0.5]
 
 
-def test_dask_tells_what_its_python_lacks(pythons, tmp_path):
+def test_dask_reports_what_its_python_lacks(pythons, tmp_path):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     where, python = str(tmp_path / "scheduler.json"), pythons["all but one"]
     started = [python, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--host", "127.0.0.1"]
@@ -88,9 +88,9 @@ def test_dask_tells_what_its_python_lacks(pythons, tmp_path):
         finally:
             other.kill()
             one.kill()
-    told = str(caught.value)
-    assert told.startswith("the Python of Dask's scheduler or workers lacks 'halfmax'")
-    assert told.endswith(sys.executable)
+    reported = str(caught.value)
+    assert reported.startswith("the Python of Dask's scheduler or workers lacks 'halfmax'")
+    assert reported.endswith(sys.executable)
     assert caught.value.__suppress_context__
 
 

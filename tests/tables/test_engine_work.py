@@ -1,4 +1,4 @@
-"""What the core asks of engines, with work that is easy to check."""
+"""The methods of the engine protocol, with work that is easy to check."""
 
 import subprocess
 import sys
@@ -92,26 +92,26 @@ def test_the_schema_has_names_and_types(make):
 
 
 def test_collect_brings_what_the_work_gives(make):
-    given = rows()
-    found = make(given).collect(Positives())
+    source = rows()
+    found = make(source).collect(Positives())
     assert found.schema == Positives.schema
-    wanted = given.select(["label", "truth"]).filter(np.asarray(given["truth"]) == 1)
-    assert counted(found) == counted(wanted)
+    expected = source.select(["label", "truth"]).filter(np.asarray(source["truth"]) == 1)
+    assert counted(found) == counted(expected)
 
 
 def test_add_up_adds_counts_of_all_partitions(make):
-    given = rows()
-    table, wanted = make(given), weights_of(given)
+    source = rows()
+    table, expected = make(source), weights_of(source)
     for kind in (pa.int64(), pa.float64()):
         found = table.add_up(CountTruth(kind))
         assert found.schema == CountTruth(kind).schema
-        assert dict(counted(found)) == dict.fromkeys(wanted.items(), 1)
+        assert dict(counted(found)) == dict.fromkeys(expected.items(), 1)
 
 
 def test_many_partitions_are_added_up(make):
-    given = rows(400)
-    found = make(given, [1] * 10).add_up(CountTruth())
-    assert counted(found) == Counter(weights_of(given).items())
+    source = rows(400)
+    found = make(source, [1] * 10).add_up(CountTruth())
+    assert counted(found) == Counter(weights_of(source).items())
 
 
 def test_a_table_without_rows_gives_nothing(make):
@@ -122,40 +122,40 @@ def test_a_table_without_rows_gives_nothing(make):
 
 
 def test_map_gives_a_frame_of_the_same_kind(make):
-    given = rows()
-    table = make(given)
+    source = rows()
+    table = make(source)
     mapped = table.map(Positives())
     assert type(mapped) is type(table.frame)
-    wanted = given.select(["label", "truth"]).filter(np.asarray(given["truth"]) == 1)
-    assert counted(as_arrow(mapped)) == counted(wanted)
+    expected = source.select(["label", "truth"]).filter(np.asarray(source["truth"]) == 1)
+    assert counted(as_arrow(mapped)) == counted(expected)
 
 
 def test_together_keeps_equal_values_in_one_partition(make):
-    given = rows()
-    table = make(given)
+    source = rows()
+    table = make(source)
     assert max(Counter(table.collect(Where())["label"].to_pylist()).values()) > 1
     together = table.together("label")
     assert together.schema == table.schema
     found = counted(together.collect(Where()))
-    assert Counter(label for _, label in found) == Counter(set(given["label"].to_pylist()))
-    assert counted(together.add_up(CountTruth())) == Counter(weights_of(given).items())
+    assert Counter(label for _, label in found) == Counter(set(source["label"].to_pylist()))
+    assert counted(together.add_up(CountTruth())) == Counter(weights_of(source).items())
 
 
 def test_pairs_that_repeat_are_found(make):
-    given = rows(8, instance=[1, 2, 3, 1, 2, 3, 1, 1], count=list("aabaabca"))
-    table = make(given, [1, 1, 1])
+    source = rows(8, instance=[1, 2, 3, 1, 2, 3, 1, 1], count=list("aabaabca"))
+    table = make(source, [1, 1, 1])
     found = table.count_pairs("instance", "count")
     assert counted(found) == {(1, "a", 3): 1, (2, "a", 2): 1, (3, "b", 2): 1}
     assert counted(table.count_pairs("count", "count")) == {("a", "a", 5): 1, ("b", "b", 2): 1}
 
 
 def test_columns_may_have_any_name(make):
-    given = rows(6).rename_columns(["label", "truth", "strange `name`. of"])
-    given = given.append_column("a.b", [[1, 1, 2, 2, 3, 3]])
-    table = make(given, [1, 1, 1])
+    source = rows(6).rename_columns(["label", "truth", "strange `name`. of"])
+    source = source.append_column("a.b", [[1, 1, 2, 2, 3, 3]])
+    table = make(source, [1, 1, 1])
     found = table.together("a.b").count_pairs("a.b", "strange `name`. of")
     assert found.num_rows <= 3
-    assert table.collect(Positives()).num_rows == given["truth"].to_pylist().count(1)
+    assert table.collect(Positives()).num_rows == source["truth"].to_pylist().count(1)
 
 
 @pytest.mark.parametrize(("run", "error"), [("collect", TypeError), ("add_up", ValueError)])
@@ -173,12 +173,12 @@ def test_the_work_is_sent_once(make):
 
 
 def test_the_answer_is_right_when_a_worker_is_killed(cluster, tmp_path):
-    given = rows()
-    table = table_of(cluster, frame(cluster, split(given, SIZES), tmp_path / "table"))
+    source = rows()
+    table = table_of(cluster, frame(cluster, split(source, SIZES), tmp_path / "table"))
     found = table.add_up(KilledOnce(marker=tmp_path / "killed"))
     killed = int((tmp_path / "killed").read_text())
     wait_until(lambda: is_gone(killed))
-    assert counted(found) == Counter(weights_of(given).items())
+    assert counted(found) == Counter(weights_of(source).items())
 
 
 def test_categories_of_dask_are_values():

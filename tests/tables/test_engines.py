@@ -1,4 +1,4 @@
-"""The same tables in every engine give the thresholds of arrays, bit for bit."""
+"""Equal tables in every engine give the thresholds of arrays, bit for bit."""
 
 import numpy as np
 import pyarrow as pa
@@ -37,7 +37,7 @@ def engine(request):
 
 @pytest.fixture(scope="module")
 def make(engine, tmp_path_factory):
-    """A table in the engine, in partitions of the sizes given."""
+    """A table in the engine, in partitions of these sizes."""
 
     def make(table, sizes=SKEWED):
         return frame(engine, split(table, sizes), tmp_path_factory.mktemp("table") / "parts")
@@ -46,7 +46,7 @@ def make(engine, tmp_path_factory):
 
 
 class Matrix:
-    """Truth and scores, rows by labels, with ties and -inf; and the same as a long table."""
+    """Truth and scores, rows by labels, with ties and -inf; and as a long table."""
 
     def __init__(self, names=NAMES, size=150):
         random = np.random.default_rng(5)
@@ -86,16 +86,16 @@ def shuffled(make, matrix):
     return make(matrix.table())
 
 
-def assert_same(found, wanted):
-    assert found.labels == wanted.labels
-    assert found.score == wanted.score
+def assert_same(found, expected):
+    assert found.labels == expected.labels
+    assert found.score == expected.score
     assert (found.metric, found.average, found.shared) == (
-        wanted.metric,
-        wanted.average,
-        wanted.shared,
+        expected.metric,
+        expected.average,
+        expected.shared,
     )
     for name in COLUMNS:
-        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name), name)
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
 
 
 @pytest.mark.parametrize("how", CASES.values(), ids=CASES)
@@ -116,11 +116,11 @@ def test_a_label_may_lie_in_one_partition(make):
     matrix = Matrix(names=[40, -3, 7, 1 << 40, 8, 9])
     by_label = np.argsort(np.array(matrix.names)[matrix.labels], kind="stable")
     found = hm.tune_table(make(matrix.table(by_label), [1, 1, 0, 4]))
-    wanted = matrix.tune()
+    expected = matrix.tune()
     order = np.argsort(matrix.names)
     assert found.labels == tuple(sorted(matrix.names))
-    assert found.thresholds.tolist() == wanted.thresholds[order].tolist()
-    assert found.predicted.tolist() == wanted.predicted[order].tolist()
+    assert found.thresholds.tolist() == expected.thresholds[order].tolist()
+    assert found.predicted.tolist() == expected.predicted[order].tolist()
 
 
 def test_one_classifier(make, matrix):
@@ -139,10 +139,10 @@ def test_scores_of_32_bits_and_truth_of_bool(make, matrix):
 
 def test_assessments_are_those_of_arrays(shuffled, matrix):
     found = hm.assess_table(shuffled, average="micro", n_resamples=40)
-    wanted = hm.assess(
+    expected = hm.assess(
         matrix.truth, matrix.scores, average="micro", n_resamples=40, labels=matrix.names
     )
-    assert repr(found) == repr(wanted)
+    assert repr(found) == repr(expected)
 
 
 def predicted(table):
@@ -154,8 +154,8 @@ def test_predictions_are_those_of_arrays(shuffled, matrix):
     tuned = matrix.tune()
     found = predicted(hm.apply_table(tuned, shuffled))
     pairs = zip(matrix.instances.tolist(), np.array(NAMES)[matrix.labels].tolist(), strict=True)
-    wanted = tuned.predict(matrix.scores).ravel().tolist()
-    assert found == sorted((*pair, one) for pair, one in zip(pairs, wanted, strict=True))
+    expected = tuned.predict(matrix.scores).ravel().tolist()
+    assert found == sorted((*pair, one) for pair, one in zip(pairs, expected, strict=True))
 
 
 def test_decisions_are_those_of_one_table(make, matrix):
@@ -163,8 +163,8 @@ def test_decisions_are_those_of_one_table(make, matrix):
     chances = 1 / (1 + np.exp(-table["score"].to_numpy()))
     table = table.append_column("probability", [chances])
     found = hm.decide_table(make(table), average="samples", max_k=3).predictions
-    wanted = hm.decide_table(table, average="samples", max_k=3).predictions
-    assert predicted(found) == predicted(wanted)
+    expected = hm.decide_table(table, average="samples", max_k=3).predictions
+    assert predicted(found) == predicted(expected)
 
 
 def test_partitions_without_rows_have_no_decisions(make):
@@ -173,7 +173,7 @@ def test_partitions_without_rows_have_no_decisions(make):
     assert predicted(found) == [(1, "a", 1), (1, "b", 0)]
 
 
-def test_what_is_wrong_is_said_with_its_row(make, matrix):
+def test_errors_name_the_row(make, matrix):
     table = matrix.table()
     truth = table["truth"].to_numpy().copy()
     truth[-1] = 2

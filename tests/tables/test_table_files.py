@@ -1,4 +1,4 @@
-"""Predictions go to files whole or not at all, in the format that the name tells."""
+"""Predictions go to files whole or not at all, in the format of the suffix."""
 
 import gzip
 import io
@@ -70,14 +70,14 @@ def predict(request):
 
 
 @pytest.mark.parametrize(("name", "read"), READERS.items(), ids=READERS)
-def test_the_name_tells_the_format(tmp_path, name, read):
+def test_the_suffix_chooses_the_format(tmp_path, name, read):
     written = hm.apply_table(T, TABLE, tmp_path / name)
     assert (written.path, written.rows) == (str(tmp_path / name), TABLE.num_rows)
     assert written.predicted == sum(PREDICTED) == T.predicted.sum()
-    found, wanted = read(tmp_path / name), with_predictions(TABLE)
-    assert found.to_pydict() == wanted.to_pydict()
+    found, expected = read(tmp_path / name), with_predictions(TABLE)
+    assert found.to_pydict() == expected.to_pydict()
     if "sv" not in name.lower():
-        assert found.schema.equals(wanted.schema)
+        assert found.schema.equals(expected.schema)
     assert os.listdir(tmp_path) == [name]
     again = hm.apply_table(T, tmp_path / name, prediction="again")  # and halfmax reads it
     assert again["again"].to_pylist() == PREDICTED
@@ -85,17 +85,17 @@ def test_the_name_tells_the_format(tmp_path, name, read):
 
 def test_only_predicted_rows(tmp_path):
     sources = {"table": TABLE, "pandas": TABLE.to_pandas(), "duckdb": duckdb.from_arrow(TABLE)}
-    wanted = TABLE.filter(np.array(PREDICTED, np.bool_))
+    expected = TABLE.filter(np.array(PREDICTED, np.bool_))
     for name, source in sources.items():
         out = tmp_path / f"{name}.parquet"
         written = hm.apply_table(T, source, out, only_predicted=True, prediction="yes")
         assert (written.rows, written.predicted) == (sum(PREDICTED), sum(PREDICTED))
         found = pq.read_table(out)
         assert found.column_names == [*TABLE.column_names, "yes"]
-        assert found.drop_columns(["yes"]).to_pydict() == wanted.to_pydict()
+        assert found.drop_columns(["yes"]).to_pydict() == expected.to_pydict()
 
 
-def test_labels_without_threshold_are_never_predicted_if_so_wanted():
+def test_labels_without_threshold_are_never_predicted_on_request():
     some = hm.tune_table(TABLE.filter(pa.compute.field("label") == "ant"))
     found = hm.apply_table(some, TABLE, unknown="never")["predicted"].to_pylist()
     limit = some.thresholds[0]
@@ -131,8 +131,8 @@ def test_a_frame_comes_back_as_it_came(predict):
         out = getattr(out, "predictions", out)
         assert type(out) is pd.DataFrame
         assert out["predicted"].dtype == np.int8
-        wanted = frame.loc[out.index]
-        pd.testing.assert_frame_equal(out.drop(columns="predicted"), wanted)
+        expected = frame.loc[out.index]
+        pd.testing.assert_frame_equal(out.drop(columns="predicted"), expected)
         assert len(out) == len(frame) or only
         assert set(out["predicted"]) == ({1} if only else {0, 1})
 
@@ -219,7 +219,7 @@ def test_files_that_were_coded_differently_are_joined(tmp_path):
         assert sum(out["predicted"].to_pylist()) == sum(PREDICTED)
 
 
-def test_a_file_never_takes_the_place_of_what_it_is_made_from(tmp_path):
+def test_an_input_file_is_never_overwritten(tmp_path):
     path = tmp_path / "t.arrow"
     feather.write_feather(TABLE, path, compression="uncompressed", chunksize=50)
     with pytest.raises(ValueError, match=r"out must not be a file that is read; .*t\.arrow is the"):
@@ -231,7 +231,7 @@ def test_a_file_never_takes_the_place_of_what_it_is_made_from(tmp_path):
 
 
 def bad_at_the_end(folder):
-    """Files of which the last has a score that is none."""
+    """Files of which the last has a score that is not a number."""
     folder.mkdir()
     size = CHANCES.num_rows // 4
     pieces = [CHANCES.slice(size * k, size) for k in range(4)]
@@ -275,7 +275,7 @@ def test_ctrl_c_leaves_what_was_there(tmp_path, name):
     assert (tmp_path / name).read_text() == "old"
 
 
-def test_a_file_is_only_replaced_if_so_wanted(tmp_path, predict):
+def test_a_file_is_only_replaced_on_request(tmp_path, predict):
     (tmp_path / "o.csv").write_text("old")
     with pytest.raises(FileExistsError, match=r"o\.csv already exists; pass overwrite=True"):
         predict("no.parquet", tmp_path / "o.csv")  # known before anything is read

@@ -47,12 +47,12 @@ def options_of(long):
     return {"weight": "weight"} if "weight" in long.table.column_names else {}
 
 
-def assert_same(found, wanted):
-    assert found.labels == wanted.labels
+def assert_same(found, expected):
+    assert found.labels == expected.labels
     for name in ("metric", "average", "shared"):
-        assert getattr(found, name) == getattr(wanted, name)
+        assert getattr(found, name) == getattr(expected, name)
     for name in ["score", *COLUMNS]:
-        assert_array_equal(getattr(found, name), getattr(wanted, name), name)
+        assert_array_equal(getattr(found, name), getattr(expected, name), name)
 
 
 def tune_arrays(long, *args, **how):
@@ -94,7 +94,7 @@ def test_missing_pairs_are_negatives_of_all_instances(long, average, per_label, 
 
 
 def is_complete(long):
-    """What counts true negatives must know how many pairs there are."""
+    """Whether every pair has a row, which metrics that count true negatives need."""
     return len(long.rows) == len(long.instances) * len(long.labels)
 
 
@@ -105,15 +105,15 @@ def test_every_label_gets_the_best_of_all_its_cuts(long, metric, zero_division, 
         found = hm.tune_table(
             long.table, metric=metric, zero_division=zero_division, **options_of(long)
         )
-    wanted = {
+    expected = {
         label: naive.sweep(rows, metric, zero_division)
         for label, rows in naive.by_label(long.rows).items()
     }
-    assert found.labels == tuple(wanted)
-    assert found.thresholds.tolist() == [best.threshold for best in wanted.values()]
-    assert found.predicted.tolist() == [best.predicted for best in wanted.values()]
-    assert found.support.tolist() == [best.positives for best in wanted.values()]
-    assert_array_equal(found.label_scores, [float(best.value) for best in wanted.values()])
+    assert found.labels == tuple(expected)
+    assert found.thresholds.tolist() == [best.threshold for best in expected.values()]
+    assert found.predicted.tolist() == [best.predicted for best in expected.values()]
+    assert found.support.tolist() == [best.positives for best in expected.values()]
+    assert_array_equal(found.label_scores, [float(best.value) for best in expected.values()])
 
 
 @half
@@ -148,9 +148,9 @@ def test_the_number_of_instances_counts_what_is_not_there(long, more):
 def test_assessments_are_those_of_the_matrix(long, average, metric):
     how = {"metric": metric, "average": average, "n_resamples": 20}
     found = hm.assess_table(long.table, **options_of(long), **how)
-    wanted = hm.assess(long.y, long.s, sample_weight=long.w, labels=long.labels, **how)
-    assert repr(found) == repr(wanted)
-    assert_same(found.thresholds, wanted.thresholds)
+    expected = hm.assess(long.y, long.s, sample_weight=long.w, labels=long.labels, **how)
+    assert repr(found) == repr(expected)
+    assert_same(found.thresholds, expected.thresholds)
 
 
 @half
@@ -165,12 +165,12 @@ def test_decisions_are_those_of_the_matrix(long, data, average, max_k):
     found = hm.decide_table(
         long.table.append_column("probability", pa.array(p[i, j])), average=average, **limits
     )
-    wanted = hm.decide(sparse.csr_array(p), average=average, **limits)
-    predicted = wanted.predictions.toarray()
+    expected = hm.decide(sparse.csr_array(p), average=average, **limits)
+    predicted = expected.predictions.toarray()
     assert found.predictions["predicted"].to_pylist() == predicted[i, j].tolist()
-    assert found.expected_score == wanted.expected_score
+    assert found.expected_score == expected.expected_score
     assert found.predicted == predicted.sum()
-    assert_array_equal(found.decision.thresholds, wanted.thresholds)
+    assert_array_equal(found.decision.thresholds, expected.thresholds)
     names = {"samples": tuple(rows), "macro": tuple(long.labels)}.get(average)
     assert names is None or found.decision.labels == names
 
@@ -181,10 +181,10 @@ def test_applied_thresholds_predict_what_tuning_counted(long, only):
     t = hm.tune_table(long.table, average="micro")
     found = hm.apply_table(t, long.table, only_predicted=only)
     limits = dict(zip(t.labels, t.thresholds.tolist(), strict=True))
-    wanted = [int(score >= limits[label]) for label, score, *_ in long.rows]
-    assert sum(wanted) == t.predicted.sum()
-    assert found["predicted"].to_pylist() == ([1] * sum(wanted) if only else wanted)
-    kept = long.table.filter(np.array(wanted, np.bool_)) if only else long.table
+    expected = [int(score >= limits[label]) for label, score, *_ in long.rows]
+    assert sum(expected) == t.predicted.sum()
+    assert found["predicted"].to_pylist() == ([1] * sum(expected) if only else expected)
+    kept = long.table.filter(np.array(expected, np.bool_)) if only else long.table
     assert found.drop_columns(["predicted"]).to_pydict() == kept.to_pydict()
 
 
@@ -195,12 +195,12 @@ def test_applied_thresholds_predict_what_tuning_counted(long, only):
 @pytest.mark.parametrize("long", [LONG, NUMBERED], ids=["text", "integers"])
 def test_every_source_gives_the_same(form, long, tmp_path):
     source = form(long.table, tmp_path)
-    wanted = tune_arrays(long, average="micro")
+    expected = tune_arrays(long, average="micro")
     found = hm.tune_table(source, average="micro", weight="weight")
-    assert_same(found, wanted)
+    assert_same(found, expected)
     with changed(scan_kept_bytes=0):
         found = hm.tune_table(source, average="micro", weight="weight")
-    assert_same(found, wanted)
+    assert_same(found, expected)
     with_rows = hm.tune_table(source, average="samples", weight="weight")
     assert_same(with_rows, tune_arrays(long, average="samples"))
 
@@ -209,14 +209,14 @@ def test_every_source_gives_the_same(form, long, tmp_path):
 def test_every_source_can_be_assessed_applied_and_decided(form, tmp_path, tmp_path_factory):
     source = form(LONG.table, tmp_path)
     how = {"n_resamples": 20, "average": "micro"}
-    wanted = hm.assess(LONG.y, LONG.s, labels=LONG.labels, **how)
-    assert repr(hm.assess_table(source, **how)) == repr(wanted)
+    expected = hm.assess(LONG.y, LONG.s, labels=LONG.labels, **how)
+    assert repr(hm.assess_table(source, **how)) == repr(expected)
     path = tmp_path_factory.mktemp("out") / "out.parquet"
-    written = hm.apply_table(wanted.thresholds, source, path)
+    written = hm.apply_table(expected.thresholds, source, path)
     assert written.rows == LONG.table.num_rows
-    assert written.predicted == wanted.thresholds.predicted.sum()
+    assert written.predicted == expected.thresholds.predicted.sum()
     out = pq.read_table(path)
-    limits = dict(zip(LONG.labels, wanted.thresholds.thresholds, strict=True))
+    limits = dict(zip(LONG.labels, expected.thresholds.thresholds, strict=True))
     for row in out.to_pylist():
         assert row["predicted"] == (row["score"] >= limits[row["label"]])
     decided = hm.decide_table(source, probability="truth", average="samples", max_k=2)
@@ -273,21 +273,21 @@ ASSESSED = {
 def test_every_assessment_means_the_same(how, weighted):
     weight, w = ("weight", LONG.w) if weighted else (None, None)
     found = hm.assess_table(LONG.table, weight=weight, n_resamples=30, **how)
-    wanted = hm.assess(LONG.y, LONG.s, sample_weight=w, labels=LONG.labels, n_resamples=30, **how)
-    assert repr(found) == repr(wanted)
+    expected = hm.assess(LONG.y, LONG.s, sample_weight=w, labels=LONG.labels, n_resamples=30, **how)
+    assert repr(found) == repr(expected)
 
 
 def test_one_classifier_is_assessed_without_instances():
     table = LONG.table.drop_columns(["instance"])
     found = hm.assess_table(table, label=None, n_resamples=30)
-    wanted = hm.assess(table["truth"].to_numpy(), table["score"].to_numpy(), n_resamples=30)
-    assert repr(found) == repr(wanted)
+    expected = hm.assess(table["truth"].to_numpy(), table["score"].to_numpy(), n_resamples=30)
+    assert repr(found) == repr(expected)
 
 
 def test_labels_are_diagnosed_alike():
     found = hm.diagnose_table(csv_like(LONG.table), n_resamples=30)
-    wanted = hm.diagnose(LONG.y, LONG.s, labels=LONG.labels, n_resamples=30)
-    assert repr(found) == repr(wanted)
+    expected = hm.diagnose(LONG.y, LONG.s, labels=LONG.labels, n_resamples=30)
+    assert repr(found) == repr(expected)
     alone = hm.diagnose_table(LONG.table, label=None, instance=None, n_resamples=30)
     columns = (LONG.table[name].to_numpy() for name in ("truth", "score"))
     assert repr(alone) == repr(hm.diagnose(*columns, n_resamples=30))
@@ -346,7 +346,7 @@ def test_columns_may_have_other_names():
         assert_same(found, tune_arrays(LONG))
 
 
-def test_instances_may_be_missing_where_nobody_needs_them():
+def test_instances_may_be_missing_where_they_are_not_needed():
     table = LONG.table.drop_columns(["instance"])
     assert_same(hm.tune_table(table), hm.tune(LONG.y, LONG.s, labels=LONG.labels))
 
@@ -412,8 +412,8 @@ def test_instances_may_be_hashes_of_64_bits():
         hm.tune_table(table, average="samples"),
         hm.tune(LONG.y, LONG.s, labels=LONG.labels, average="samples"),
     )
-    wanted = hm.assess(LONG.y, LONG.s, labels=LONG.labels, n_resamples=20)
-    assert repr(hm.assess_table(table, n_resamples=20)) == repr(wanted)
+    expected = hm.assess(LONG.y, LONG.s, labels=LONG.labels, n_resamples=20)
+    assert repr(hm.assess_table(table, n_resamples=20)) == repr(expected)
     decided = hm.decide_table(table, probability="truth", average="samples")
     assert decided.decision.labels == tuple(sorted(set(ids.tolist())))
 
@@ -460,9 +460,9 @@ def test_a_relation_in_another_order_each_time_is_decided_row_by_row():
     relation = duckdb.connect().from_arrow(table).order("random()")
     out = hm.decide_table(relation).predictions
     chosen = out.filter(pa.compute.equal(out["predicted"], 1))["probability"].to_pylist()
-    wanted = hm.decide(table["probability"].to_numpy())
-    assert min(chosen) == wanted.threshold
-    assert len(chosen) == wanted.counts[0]
+    expected = hm.decide(table["probability"].to_numpy())
+    assert min(chosen) == expected.threshold
+    assert len(chosen) == expected.counts[0]
 
 
 def test_a_label_that_is_nowhere_predicted_keeps_its_place():
@@ -471,7 +471,7 @@ def test_a_label_that_is_nowhere_predicted_keeps_its_place():
     assert (t.labels, t.thresholds.tolist()) == (("a", "b"), [0.4, inf])
 
 
-def test_floors_that_nothing_keeps_are_told_where_the_call_is():
+def test_warnings_of_missed_floors_point_to_the_call():
     table = pa.table({"label": ["a", "b", "a"], "score": [0.9, 0.5, 0.1], "truth": [0, 1, 1]})
     with pytest.warns(hm.HalfmaxWarning, match=r"1 of 2 labels \('a'\) cannot satisfy") as caught:
         hm.tune_table(table, min_precision=0.9)
@@ -485,34 +485,34 @@ def test_floors_that_nothing_keeps_are_told_where_the_call_is():
     ("how", "passes"),
     [({}, 2), ({"average": "micro", "per_label": False}, 3), ({"label": None}, 2)],
 )
-def test_progress_is_told_in_rows(tmp_path, how, passes):
-    told = []
+def test_progress_is_reported_in_rows(tmp_path, how, passes):
+    reported = []
     path = parquet_file(LONG.table, tmp_path)
     how = {"instance": None, **how}
-    hm.tune_table(path, progress=lambda done, total: told.append((done, total)), **how)
+    hm.tune_table(path, progress=lambda done, total: reported.append((done, total)), **how)
     size = LONG.table.num_rows
-    assert told[-1] == (passes * size, passes * size)
-    assert {total for _, total in told} == {passes * size}
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert len(told) > passes
+    assert reported[-1] == (passes * size, passes * size)
+    assert {total for _, total in reported} == {passes * size}
+    assert [done for done, _ in reported] == sorted(done for done, _ in reported)
+    assert len(reported) > passes
 
 
 @pytest.mark.parametrize("form", [csv_file, arrow_file, FORMS["duckdb"], hive_dataset])
 def test_of_how_many_rows_may_be_unknown(tmp_path, form):
-    told = []
+    reported = []
     source = form(LONG.table, tmp_path)
-    t = hm.tune_table(source, progress=lambda *now: told.append(now))
-    assert told[-1] == (3 * LONG.table.num_rows, 0)  # once for duplicates: its rows do not rise
-    hm.apply_table(t, source, progress=lambda *now: told.append(now))
-    assert told[-1] == (LONG.table.num_rows, 0)
+    t = hm.tune_table(source, progress=lambda *now: reported.append(now))
+    assert reported[-1] == (3 * LONG.table.num_rows, 0)  # once for duplicates: its rows do not rise
+    hm.apply_table(t, source, progress=lambda *now: reported.append(now))
+    assert reported[-1] == (LONG.table.num_rows, 0)
 
 
 def test_progress_of_applying_ends_at_all_rows(tmp_path):
-    told = []
+    reported = []
     t = hm.tune_table(LONG.table)
     path = parquet_file(LONG.table, tmp_path)
-    hm.apply_table(t, path, tmp_path / "out.csv", progress=lambda *now: told.append(now))
-    assert told[-1] == (LONG.table.num_rows, LONG.table.num_rows)
+    hm.apply_table(t, path, tmp_path / "out.csv", progress=lambda *now: reported.append(now))
+    assert reported[-1] == (LONG.table.num_rows, LONG.table.num_rows)
 
 
 def test_a_dictionary_may_hold_a_label_twice():

@@ -1,1 +1,1 @@
-"""The case study: MEDLINE records tagged with MeSH terms."""
+"""The paper's case study as a tagger: MEDLINE records tagged with MeSH terms."""

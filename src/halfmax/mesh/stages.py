@@ -1,7 +1,8 @@
-"""Long work in stages: each is told when it is done, and what it made is found again.
+"""Long work in stages: each stage is reported when it is done, and its result is cached.
 
-What a stage makes lies in a folder under a name that depends on all that went into it, its stage
-before included. Repeated with the same, it is read and not made.
+The result of a stage is a file in a folder. Its name depends on all inputs of the stage and of the
+stages before it. If the work is repeated with the same inputs, the file is read and the stage is
+not run again.
 """
 
 import hashlib
@@ -22,35 +23,38 @@ from halfmax._core.files import whole_file
 Arrays = dict[str, npt.NDArray[Any]]
 Opened = TypeVar("Opened")
 
-_LETTERS = 16  # of a digest in a file's name
+_LETTERS = 16  # length of the digest in a file's name
 
 
 class Stage(NamedTuple):
-    """A stage that is done: what it was, how long since the one before, and the most memory."""
+    """A finished stage: its name, the time since the stage before, and the peak memory."""
 
     name: str
     seconds: float
-    peak_bytes: int | None  # None where the system does not tell
+    peak_bytes: int | None  # None where the system does not report it
     reused: bool
 
 
 class Stages:
-    """Stages of one piece of work, in order; without a folder nothing is kept."""
+    """The stages of one piece of work, in order; without a folder nothing is cached.
+
+    ``report`` is called with each finished stage.
+    """
 
     def __init__(
-        self, folder: str | Path | None, tell: Callable[[Stage], object] | None = None
+        self, folder: str | Path | None, report: Callable[[Stage], object] | None = None
     ) -> None:
         self.folder = None if folder is None else Path(folder)
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
         self.done: list[Stage] = []
-        self.files: list[Path] = []  # of these stages, made or found
-        self._tell = tell
+        self.files: list[Path] = []  # of these stages, written or found
+        self._report = report
         self._watch = _Watch()
         self._digest = hashlib.sha256(__version__.encode()).hexdigest()
 
     def run(self, name: str, depends_on: object, make: Callable[[], Arrays]) -> Arrays:
-        """The arrays of a stage, made or found; `depends_on` is what JSON can write."""
+        """Return the arrays of a stage, computed or cached; `depends_on` must be JSON."""
         path = self._path(name, depends_on, ".npz")
         found = None if path is None else _load_arrays(path)
         arrays = make() if found is None else found
@@ -67,12 +71,12 @@ class Stages:
         make: Callable[[Path], object],
         opened: Callable[[Path], Opened],
     ) -> Opened:
-        """The file of a stage, which `make` writes whole, opened; it needs a folder."""
+        """Open the file of a stage, which `make` writes whole if it is not cached."""
         path = self._path(name, depends_on, "")
         if path is None:
-            raise ValueError("a stage that makes a file needs a folder")
+            raise ValueError("a stage that writes a file needs a folder")
         found = None
-        with suppress(OSError, ValueError):  # not there, or damaged
+        with suppress(OSError, ValueError):  # missing or damaged
             found = opened(path)
         if found is None:
             make(path)
@@ -91,28 +95,28 @@ class Stages:
     def _finish(self, name: str, reused: bool) -> None:
         stage = Stage(name, *self._watch.lap(), reused)
         self.done.append(stage)
-        if self._tell is not None:
-            self._tell(stage)
+        if self._report is not None:
+            self._report(stage)
 
 
 def fingerprint(paths: Iterable[Path]) -> list[list[object]]:
-    """What tells whether files have changed: where they are, their sizes and times."""
+    """The paths, sizes and times of files, which change when the files do."""
     stats = [(path.resolve(), path.stat()) for path in paths]
     return [[str(path), stat.st_size, stat.st_mtime_ns] for path, stat in stats]
 
 
 def digest_of(rows: npt.NDArray[Any]) -> str:
-    """What tells some rows from others."""
+    """A digest of row numbers."""
     return hashlib.sha256(np.ascontiguousarray(rows, np.int64).tobytes()).hexdigest()
 
 
 def encode_texts(texts: Iterable[str]) -> npt.NDArray[np.uint8]:
-    """Texts as an array of bytes, which needs no pickle."""
+    """Encode texts as an array of bytes, which needs no pickle."""
     return np.frombuffer(json.dumps(list(texts), ensure_ascii=False).encode(), np.uint8)
 
 
 def decode_texts(array: npt.NDArray[Any]) -> list[str]:
-    """The texts that were encoded."""
+    """Decode the texts that `encode_texts` has encoded."""
     texts = json.loads(array.astype(np.uint8, casting="safe").tobytes())
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ValueError("expected a list of texts")
@@ -120,14 +124,14 @@ def decode_texts(array: npt.NDArray[Any]) -> list[str]:
 
 
 def pack_sparse(name: str, matrix: Any) -> Arrays:
-    """The parts of a CSR matrix, each as an array."""
+    """Return the parts of a CSR matrix as arrays, under names that begin with `name`."""
     shape = np.array(matrix.shape)
     parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
     return {f"{name}_{part}": array for part, array in {**parts, "shape": shape}.items()}
 
 
 def unpack_sparse(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
-    """The CSR matrix that was packed."""
+    """Rebuild the CSR matrix that `pack_sparse` has packed."""
     from scipy import sparse
 
     data, indices, indptr, shape = (
@@ -137,30 +141,30 @@ def unpack_sparse(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Any:
 
 
 def _load_arrays(path: Path) -> Arrays | None:
-    """What is in the file; None if it is not there or cannot be read, and is to be made again."""
+    """Load the arrays of a file; None if it is missing or damaged and must be made again."""
     if not path.exists():
         return None
-    # zipfile and numpy have a dozen kinds of errors for what is damaged, and numpy leaves a file
-    # open that is no zip.
+    # zipfile and numpy raise a dozen kinds of errors for damaged files, and numpy does not close a
+    # file that is not a zip.
     with suppress(Exception), path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
     return None
 
 
 class _Watch:
-    """Time and the most memory since it was looked at, so that nothing between stages is lost."""
+    """Measure time and peak memory since the last lap, including what happens between stages."""
 
     def __init__(self) -> None:
         self._begin()
 
     def lap(self) -> tuple[float, int | None]:
-        """Seconds and bytes; it begins anew."""
+        """Return seconds and bytes since the last lap, and start the next one."""
         found = time.perf_counter() - self._started, _peak_bytes()
         self._begin()
         return found
 
     def _begin(self) -> None:
-        with suppress(OSError):  # Linux forgets the peak so far when told to
+        with suppress(OSError):  # this resets the peak on Linux
             Path("/proc/self/clear_refs").write_text("5")
         self._started = time.perf_counter()
 

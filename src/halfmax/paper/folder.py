@@ -1,4 +1,4 @@
-"""What all pages of studies share: a folder that can be written, and JSON."""
+"""Write the files of a page: check the folder, write each file whole, and format JSON."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from halfmax._core.files import write_whole
 
 
 def prepare_folder(out: str | Path) -> Path:
-    """The folder, made and tried before the long work begins."""
+    """Create the folder and check that it is writable, before the long work begins."""
     if not str(out).strip():
         raise ValueError("out must name a folder; got an empty name")
     folder = Path(out)
@@ -28,21 +28,21 @@ def prepare_folder(out: str | Path) -> Path:
 
 
 def write_files(folder: Path, contents: Mapping[str, str | bytes]) -> None:
-    """Write every file whole, in this order; a folder in the place of one is found before."""
+    """Write every file whole, in this order, after checking that none of them is a folder."""
     for name in contents:
         if (folder / name).is_dir():
-            raise OSError(f"cannot write {folder / name}: it is a folder; name another out")
+            raise OSError(f"cannot write {folder / name}: it is a folder; choose another out")
     for name, content in contents.items():
         write_whole(folder / name, content)
 
 
 def as_json(content: dict[str, Any]) -> str:
-    """Numbers and words for other programs."""
+    """Format as JSON for other programs."""
     return json.dumps(_plain(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _plain(content: Any) -> Any:
-    """The same with null for numbers that JSON does not have."""
+    """Replace numbers that JSON does not have by null."""
     if isinstance(content, dict):
         return {key: _plain(value) for key, value in content.items()}
     if isinstance(content, (list, tuple)):

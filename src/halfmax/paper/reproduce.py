@@ -1,4 +1,4 @@
-"""The paper in a folder: figures, claims and simulation recomputed, and a page that shows them.
+"""Reproduce the paper in a folder: its figures, claims and simulation, and a page that shows them.
 
 Everything is computed before anything is written, each file is written whole, and the page last.
 """
@@ -26,7 +26,7 @@ _GRADES = (FAILS, ASSUMES, SLIP)
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """What was computed; a part that was not asked for is empty."""
+    """The results; a part that was not requested is empty."""
 
     runs: int
     seed: int
@@ -37,7 +37,7 @@ class Reproduction:
 
     @property
     def agreeing(self) -> int:
-        """How many claims hold."""
+        """The number of claims that hold."""
         return sum(claim.verdict == PASS for claim in self.claims)
 
     @property
@@ -54,44 +54,50 @@ def reproduce(
     seed: int = 0,
     progress: ProgressLike = None,
 ) -> tuple[Path, Reproduction]:
-    """Compute the parts asked for and write them into a folder; gives its page and what is on it.
+    """Compute some parts of the paper and write them to a folder.
 
     Parameters
     ----------
-    out
-        The folder; it is created if need be. Files of the same names are replaced, others stay.
-    parts
+    out : path
+        The folder, which is created if necessary. Files of the same names are replaced; others
+        stay.
+    parts : iterable of str
         Some of ``"figures"``, ``"claims"`` and ``"curse"``. All of them make ``index.html``; one of
         them makes a page of its name.
-    runs
+    runs : int
         Runs of the winner's curse for each base rate; the plane takes a tenth.
-    seed
-        The same seed gives the same files.
-    progress
-        True for lines on stderr, or a function of (done, in all).
+    seed : int
+        The seed; equal seeds give equal files.
+    progress : bool, callable or None
+        True for lines on stderr, or a function of (done, total).
+
+    Returns
+    -------
+    tuple of Path and Reproduction
+        The page, and the results on it.
     """
-    wanted = set(parts)
-    if not wanted or not wanted <= set(PARTS):
+    chosen = set(parts)
+    if not chosen or not chosen <= set(PARTS):
         raise ValueError(f"parts must be some of {spell_out(PARTS)}; got {parts!r}")
     runs, seed = check_whole("runs", runs, 1), check_whole("seed", seed, 0)
-    if "claims" in wanted and runs < FEWEST_RUNS:
+    if "claims" in chosen and runs < FEWEST_RUNS:
         raise ValueError(f"runs must be {FEWEST_RUNS} or more to judge the claims; got {runs}")
     require_installed("jinja2", "matplotlib")
     folder = prepare_folder(out)
-    found = _compute(wanted, runs, seed, progress)
-    page = folder / ("index.html" if wanted == set(PARTS) else f"{'-'.join(sorted(wanted))}.html")
+    found = _compute(chosen, runs, seed, progress)
+    page = folder / ("index.html" if chosen == set(PARTS) else f"{'-'.join(sorted(chosen))}.html")
     _write(found, folder, page)
     return page, found
 
 
-def _compute(wanted: set[str], runs: int, seed: int, progress: ProgressLike) -> Reproduction:
+def _compute(parts: set[str], runs: int, seed: int, progress: ProgressLike) -> Reproduction:
     curse = simulate_curse(runs, seed, progress=progress)
-    claims = check_claims(curse, progress) if "claims" in wanted else []
-    if wanted == {"claims"}:
+    claims = check_claims(curse, progress) if "claims" in parts else []
+    if parts == {"claims"}:
         return Reproduction(runs, seed, claims=claims)
     plane = simulate_plane(runs, seed, progress=progress)
-    drawn = _chosen(pictures(curse, plane), wanted)
-    if "curse" not in wanted:
+    drawn = _chosen(pictures(curse, plane), parts)
+    if "curse" not in parts:
         return Reproduction(runs, seed, drawn, claims)
     return Reproduction(runs, seed, drawn, claims, curse, plane)
 
@@ -137,7 +143,7 @@ def _curse_json(curse: Curse, plane: Plane) -> str:
 
 
 def _arrays(curse: Curse, plane: Plane) -> bytes:
-    """Every run, for those who want to look for themselves."""
+    """Every run, as a compressed file of arrays."""
     buffer = io.BytesIO()
     np.savez_compressed(
         buffer,

@@ -1,1 +1,1 @@
-"""What the tagger learns: words, factors, ridge regression."""
+"""The model of the tagger: words, factors, ridge regression, and how they are fitted and saved."""

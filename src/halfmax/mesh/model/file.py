@@ -1,4 +1,4 @@
-"""The file of a tagger: a zip of plain arrays, all of which are checked when they are read."""
+"""The file of a tagger: a zip of plain arrays, all checked when they are read."""
 
 import os
 import zipfile
@@ -38,16 +38,16 @@ def write(path: Path, texts: Mapping[str, list[str]], arrays: Arrays) -> None:
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, list[str]], Arrays]:
-    """Read them again, or say what is wrong with the file."""
+    """Read lists of texts and arrays, or raise an error that says what is wrong with the file."""
     name = os.fspath(path)
-    with open(path, "rb") as file:  # what cannot be opened is told as it is
+    with open(path, "rb") as file:  # errors of opening stay as they are
         try:
             return _read(file)
-        except Exception as error:  # zipfile and numpy have a dozen kinds for what is damaged
+        except Exception as error:  # zipfile and numpy raise a dozen kinds for damaged files
             reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
             raise ValueError(
-                f"{name} is not a tagger of halfmax: {reason or type(error).__name__}; "
-                "halfmax mesh fit makes one"
+                f"{name} is not a tagger of halfmax: {reason or type(error).__name__}; create one "
+                "with halfmax mesh fit"
             ) from None
 
 
@@ -77,7 +77,7 @@ def _check(texts: dict[str, list[str]], arrays: Arrays) -> None:
         sizes[size] = len(np.atleast_1d(arrays[name]))
     for name, some in texts.items():
         if not some or len(set(some)) < len(some):
-            raise ValueError(f"its {name} must be there, each once")
+            raise ValueError(f"its {name} must not be empty or repeat")
     for name, (dtype, shape) in _SHAPES.items():
         array, expected = arrays[name], tuple(sizes[size] for size in shape)
         if array.dtype != dtype or array.shape != expected:

@@ -1,4 +1,4 @@
-"""From records to a fitted tagger, in stages: words, factors, penalties, thresholds."""
+"""Fit a tagger to records, in stages: words, factors, penalties, thresholds."""
 
 import warnings
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ from halfmax.mesh.stages import (
 from halfmax.metrics.average import AVERAGES
 from halfmax.tuning.tune import tune
 
-FEWEST_DOCUMENTS = 3  # to leave one out and still see two that differ
+FEWEST_DOCUMENTS = 3  # so that two different ones remain when one is left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +65,10 @@ def fit_tagger(
         ridge = Ridge.of(documents.factors, documents.truth)
         penalties = choose_penalties(ridge, settings.penalty, stages, progress)
         outputs = left_out_outputs(ridge, penalties)
-        wanted = {average: (average, "auto") for average in AVERAGES}
+        rules = {average: (average, "auto") for average in AVERAGES}
 
         def make() -> Arrays:
-            return tune_all(outputs, ridge.truth, wanted, settings.seed, progress)
+            return tune_all(outputs, ridge.truth, rules, settings.seed, progress)
 
         thresholds = stages.run("thresholds", settings.seed, make)
         return assemble(documents, ridge, penalties, thresholds)
@@ -77,13 +77,13 @@ def fit_tagger(
 def gather_records(
     paths: AnyPath | Iterable[AnyPath], stages: Stages, progress: ProgressLike = None
 ) -> Corpus:
-    """The records of files, folders and globs, as a stage; some of them must have MeSH terms."""
+    """Gather the records of files, folders and globs, as a stage; some must have MeSH terms."""
     files = find_files(paths)
 
     def make(path: Path) -> None:
         corpus = gather(files, path, progress)
         if not len(corpus.with_mesh):
-            path.unlink()  # nobody can go on from there
+            path.unlink()  # no later stage can use it
             raise ValueError(
                 f"there must be records with MeSH terms to learn from; none of the {len(corpus):,} "
                 "records has any"
@@ -95,7 +95,7 @@ def gather_records(
 def learn_documents(
     corpus: Corpus, rows: Array, settings: Settings, stages: Stages, progress: ProgressLike
 ) -> Documents:
-    """The words and factors of these rows of the corpus, and the terms frequent enough."""
+    """Learn the words and factors of some rows of the corpus, and list their frequent terms."""
     if len(rows) < FEWEST_DOCUMENTS:
         raise ValueError(
             f"there must be {FEWEST_DOCUMENTS} records with MeSH terms or more to learn from; got "
@@ -106,8 +106,8 @@ def learn_documents(
     on = [fingerprint([corpus.path]), settings.max_words, digest_of(rows)]
 
     def make_words() -> Arrays:
-        with Progress(progress, "words", len(rows)) as told:
-            texts = counted(corpus.texts(rows), told)
+        with Progress(progress, "words", len(rows)) as bar:
+            texts = counted(corpus.texts(rows), bar)
             words, matrix = learn_words(texts, settings.max_words)
         vocabulary = encode_texts(words.vocabulary)
         return {"vocabulary": vocabulary, "idf": words.idf, **pack_sparse("matrix", matrix)}
@@ -130,21 +130,20 @@ def learn_documents(
 def choose_penalties(
     ridge: Ridge, penalty: str | float, stages: Stages, progress: ProgressLike
 ) -> Array:
-    """The penalty of each term."""
+    """Choose the penalty of each term, as a stage."""
     how = [penalty, list(ridge.cross.shape), int(ridge.truth.nnz)]
     name = f"penalties {penalty}"
     return stages.run(name, how, lambda: {"of": ridge.choose(penalty, progress)})["of"]
 
 
 def left_out_outputs(ridge: Ridge, penalties: Array) -> Outputs:
-    """The outputs for the documents learned from, each by a model fitted without it."""
+    """The outputs for the training documents, each from a model fitted without that document."""
     distinct, penalty_of = np.unique(penalties, return_inverse=True)
     leverages = ridge.leverages(distinct)
     if 1.0 - leverages.max() < np.finfo(np.float32).eps:
         raise ArgumentError(
-            f"{in_python('penalty')} must be larger; with {distinct[0]:g} some document alone "
-            "makes its own "
-            "output, and none is left when it is left out"
+            f"{in_python('penalty')} must be larger; with {distinct[0]:g} the output for some "
+            "document depends on this document alone, so it cannot be left out"
         )
     left_out = LeaveOneOutCorrection(leverages, penalty_of, ridge.truth)
     return Outputs(
@@ -158,21 +157,21 @@ def left_out_outputs(ridge: Ridge, penalties: Array) -> Outputs:
 def tune_all(
     outputs: Outputs,
     truth: Any,
-    wanted: Mapping[str, tuple[str, str | None]],
+    rules: Mapping[str, tuple[str, str | None]],
     seed: int,
     progress: ProgressLike,
 ) -> Arrays:
-    """Thresholds under each name, for an average with a guard or none."""
+    """Tune the thresholds of each rule: its name, and the average and guard that it uses."""
     cuts = {}
-    with Progress(progress, "thresholds", len(wanted)) as told:
-        for name, (average, guard) in wanted.items():
+    with Progress(progress, "thresholds", len(rules)) as bar:
+        for name, (average, guard) in rules.items():
             cuts[name] = tune_left_out(outputs, truth, average, guard, seed)
-            told.advance(1)
+            bar.advance(1)
     return cuts
 
 
 def n_tuned(n_documents: int, n_labels: int, average: str) -> int:
-    """On how many of the documents thresholds are tuned: as many as fit in memory."""
+    """The number of documents that thresholds are tuned on: as many as fit in memory."""
     most = limits.tuned_scores_of_samples if average == "samples" else limits.tuned_scores
     return min(n_documents, max(1, most // n_labels))
 
@@ -180,18 +179,18 @@ def n_tuned(n_documents: int, n_labels: int, average: str) -> int:
 def tune_left_out(
     outputs: Outputs, truth: Any, average: str, guard: str | None, seed: int
 ) -> Floats:
-    """Thresholds for outputs of which the truth is known."""
+    """Tune thresholds on outputs whose truth is known."""
     order = np.random.default_rng(seed).permutation(len(outputs.factors))
     rows = np.sort(order[: n_tuned(*outputs.shape, average)])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", HalfmaxWarning)  # nobody can act on what is said of a label
+        warnings.simplefilter("ignore", HalfmaxWarning)  # the user cannot act on single labels
         return tune(truth[rows], outputs[rows].whole(), average=average, guard=guard).thresholds
 
 
 def assemble(
     documents: Documents, ridge: Ridge, penalties: Array, thresholds: dict[str, Array]
 ) -> Tagger:
-    """The model that needs no more than a text."""
+    """Combine the parts of a model into a tagger, which needs only texts."""
     return Tagger(
         terms=documents.terms,
         counts=np.bincount(documents.truth.indices, minlength=len(documents.terms)),

@@ -1,4 +1,4 @@
-"""Headings of records as a sparse matrix of documents x terms."""
+"""The headings of records as a sparse matrix of documents x terms."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from halfmax.mesh.records.corpus import Headings
 
 
 def frequent_terms(headings: Headings, rows: Array, min_count: int) -> Array:
-    """The codes of the terms that at least so many of these documents have."""
+    """The codes of the terms that at least `min_count` of these documents have."""
     columns = _columns_of(headings, rows)[1]
     counts = np.bincount(columns, minlength=len(headings.names))
     found = np.flatnonzero(counts >= min_count)
@@ -26,7 +26,7 @@ def frequent_terms(headings: Headings, rows: Array, min_count: int) -> Array:
 
 
 def truth_of(headings: Headings, rows: Array, terms: Array) -> Any:
-    """The 0/1 matrix (CSR, int8) of these documents and terms; their other terms are left out.
+    """The 0/1 matrix (CSR, int8) of these documents and terms; other terms are ignored.
 
     The terms are codes of the headings; -1 is a term that no document has.
     """
@@ -45,7 +45,7 @@ def truth_of(headings: Headings, rows: Array, terms: Array) -> Any:
 
 
 def _columns_of(headings: Headings, rows: Array) -> tuple[Array, Array]:
-    """The document, counted from 0, and the term of each heading of these rows."""
+    """The document (from 0) and the term of each heading of these rows."""
     lengths = np.diff(headings.offsets)[rows]
     documents = np.repeat(np.arange(len(rows)), lengths)
     within = np.arange(len(documents)) - np.repeat(np.cumsum(lengths) - lengths, lengths)

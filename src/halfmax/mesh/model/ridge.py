@@ -4,7 +4,7 @@ In the basis where the documents' covariance is diagonal, with strengths d, the 
 is ``cross / (d + L)``, whatever the label. The error of leaving each document out in turn has a
 closed form: with y the truth, p the output and h the leverage, it is ((y - p) / (1 - h))^2 for each
 document. Multiplied out, its sum over documents needs only the few columns of the factors and the
-positives: no matrix of documents x labels is ever made.
+positives: no matrix of documents x labels is ever computed.
 """
 
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks, one_blas_thread
 from halfmax._core.types import Array, Floats
 
-# Penalties in units of the mean strength. The largest leave outputs as good as constant.
+# Penalties in units of the mean strength. With the largest, outputs are practically constant.
 _TRIED = np.geomspace(1e-3, 1e8, 23)
-_NO_STRENGTH = 1e-12  # rows of a tf-idf have length 1: what varies less is rounding
+_NO_STRENGTH = 1e-12  # rows of a tf-idf have unit length: smaller variation is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Ridge:
-    """All that the ridges for every label and penalty have in common."""
+    """The quantities that the ridges for every label and penalty share."""
 
     mean: Array  # of the factors
     rotation: Array  # from factors to the basis
@@ -35,7 +35,7 @@ class Ridge:
 
     @classmethod
     def of(cls, factors: Array, truth: Any) -> "Ridge":
-        """From documents x k factors and a sparse 0/1 documents x labels truth."""
+        """Build from documents x k factors and a sparse 0/1 documents x labels truth."""
         mean = factors.mean(axis=0, dtype=np.float64)
         centred = factors - mean
         strengths, rotation = np.linalg.eigh(centred.T @ centred)
@@ -56,13 +56,13 @@ class Ridge:
         return weights
 
     def leverages(self, penalties: Array) -> Array:
-        """How much each document weighs in its own output: documents x penalties."""
+        """The leverage of each document, its weight in its own output: documents x penalties."""
         shares: Array = 1.0 / (self.strengths[:, None] + penalties)
         found: Array = 1.0 / len(self.basis) + self.basis**2 @ shares
         return found
 
     def left_out_errors(self, penalty: float) -> Array:
-        """For each label the mean squared error when every document is left out in turn."""
+        """The mean squared leave-one-out error of each label."""
         (leverages,) = self.leverages(np.array([penalty])).T
         heavy = (1.0 - leverages) ** -2.0
         weights, rates = self.weights(np.array(penalty)), self.rates
@@ -78,25 +78,25 @@ class Ridge:
         return errors
 
     def compare(self, progress: ProgressLike = None) -> Array:
-        """The errors for each of the penalties tried: penalties x labels."""
+        """The leave-one-out errors for each of the penalties tried: penalties x labels."""
         errors = []
-        with Progress(progress, "penalties", len(self.tried)) as told, one_blas_thread():
+        with Progress(progress, "penalties", len(self.tried)) as bar, one_blas_thread():
             for found in map_blocks(self.left_out_errors, self.tried.tolist()):
                 errors.append(found)
-                told.advance(1)
+                bar.advance(1)
         return np.stack(errors)
 
     def choose(self, penalty: str | float, progress: ProgressLike = None) -> Array:
-        """A penalty for each label: a number for all, or the best when documents are left out."""
+        """Choose a penalty for each label: a number for all, or the best by leave-one-out."""
         if isinstance(penalty, str):
             return self.pick(penalty, self.compare(progress))
         return np.full(len(self.rates), float(penalty))
 
     def pick(self, penalty: str, errors: Array) -> Array:
-        """The best of those compared.
+        """Pick the best of the penalties compared.
 
-        ``"shared"`` is the one with the least error summed over labels, ``"per-label"`` the one
-        with the least error of each; among equals the largest wins.
+        ``"shared"`` picks the penalty with the least error summed over labels, ``"per-label"`` the
+        one with the least error of each label; among equals the largest wins.
         """
         tried, errors = self.tried[::-1], errors[::-1]
         if penalty == "shared":

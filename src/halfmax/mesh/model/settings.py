@@ -1,4 +1,4 @@
-"""What a tagger can be told before it is fitted."""
+"""The settings of a tagger, chosen before it is fitted."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from halfmax._core import checks
 from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
 
-WORDS = 188_923  # of the paper's vocabulary
+WORDS = 188_923  # the size of the paper's vocabulary
 RANK = 200
 PENALTIES = ("shared", "per-label")
 _LIMITS: dict[str, tuple[int, int | None]] = {
@@ -24,17 +24,17 @@ class Settings:
     Attributes
     ----------
     rank : int or None
-        The rank that the words are cut to; None is 200, or less if there are fewer documents or
-        words.
+        The rank of the truncated SVD of the words; None is 200, or less if there are fewer
+        documents or words.
     penalty : {"shared", "per-label"} or float
-        Of the ridge: one for all labels or one for each, with the least error when documents are
-        left out, or a number above 0.
+        The penalty of the ridge: one for all labels, or one for each label, with the least
+        leave-one-out error; or a number above 0.
     min_count : int
         Terms of fewer documents are not learned.
     max_words : int
-        The vocabulary: the words of most occurrences.
+        The size of the vocabulary: the most frequent words.
     seed : int
-        Of the truncated SVD, and of the documents that thresholds are tuned on.
+        The seed of the truncated SVD, and of the choice of documents that thresholds are tuned on.
     """
 
     rank: int | None = None
@@ -49,11 +49,11 @@ class Settings:
             value = getattr(self, name)
             if name == "rank" and value is None:
                 continue
-            # Kept as an int, also where 2.0 or a number of numpy came.
+            # Stored as an int, even if 2.0 or a NumPy number was passed.
             object.__setattr__(self, name, checks.check_whole(name, value, least, most))
 
     def rank_for(self, n_documents: int, n_words: int) -> int:
-        """The rank for so many documents and words."""
+        """The rank for these numbers of documents and words."""
         if n_words < 2:
             raise ValueError(
                 "the titles and abstracts must have two different words or more; they have "

@@ -1,4 +1,4 @@
-"""The fitted tagger: texts in, terms out; kept in a file without pickle."""
+"""The fitted tagger: texts in, terms out; saved to a file without pickle."""
 
 import hashlib
 import os
@@ -28,35 +28,35 @@ AUTO, PLUG_IN = RULES = ("auto", "plug-in")
 
 
 class Tag(NamedTuple):
-    """A term that is predicted, and its score, the estimated probability that it is right."""
+    """A predicted term and its score, the estimated probability that it is right."""
 
     term: str
     score: float
 
 
 def digests(names: Iterable[str]) -> npt.NDArray[np.uint64]:
-    """Eight bytes that stand for each name; two of a million are equal once in 40 million times."""
+    """Digest each name to eight bytes; a million names collide with probability 1 in 40 million."""
     found = (hashlib.blake2b(name.encode(), digest_size=8).digest() for name in names)
     return np.frombuffer(b"".join(found), "<u8").astype(np.uint64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tagger:
-    """Tags texts with the terms of the records that it was fitted on.
+    """Tag texts with the terms of the records that the tagger was fitted on.
 
     Attributes
     ----------
     terms : list of str
-        All terms that it knows, sorted.
+        All known terms, sorted.
     counts : ndarray (m,)
-        How many of the documents that it was fitted on have each term.
+        The number of training documents with each term.
     documents : ndarray (n,)
-        Digests of their PMIDs, sorted.
+        Digests of the PMIDs of the training documents, sorted.
     penalties : ndarray (m,)
         The ridge penalty of each term.
     thresholds : dict
         For "macro", "micro" and "samples" the thresholds of all terms, tuned with
-        ``guard="auto"`` on outputs of which each document was left out.
+        ``guard="auto"`` on leave-one-out outputs.
     words, loadings, offset, weights, intercept
         The model: outputs are ``intercept + (tfidf @ loadings - offset) @ weights``.
     """
@@ -80,32 +80,32 @@ class Tagger:
 
     @property
     def n_documents(self) -> int:
-        """How many documents it was fitted on."""
+        """The number of training documents."""
         return len(self.documents)
 
     def has_seen(self, pmids: Iterable[str]) -> npt.NDArray[np.bool_]:
-        """Which of these records it was fitted on."""
+        """Whether each of these records was used for training."""
         return np.isin(digests(pmids), self.documents)
 
-    def factors(self, texts: Iterable[str], told: Progress | None = None) -> Singles:
-        """What the model sees of texts: documents x rank."""
+    def factors(self, texts: Iterable[str], progress: Progress | None = None) -> Singles:
+        """The factors of texts, the input of the ridge: documents x rank."""
         if isinstance(texts, (str, bytes)):
             raise TypeError(f"texts must be a list of texts; got the single text {texts!r:.60}")
         parts, texts = [np.empty((0, len(self.offset)), np.float32)], iter(texts)
         while some := list(islice(texts, limits.texts_at_once)):
             parts.append(self.words.matrix(some) @ self.loadings - self.offset)
-            if told is not None:
-                told.advance(len(some))
+            if progress is not None:
+                progress.advance(len(some))
         return np.concatenate(parts)
 
     def outputs(self, factors: Singles) -> Outputs:
-        """The scores of all terms, made block by block."""
+        """The scores of all terms, computed block by block."""
         return Outputs(factors, self.weights, self.intercept)
 
     def rule(
         self, outputs: Outputs, average: str, rule: str = AUTO, progress: ProgressLike = None
     ) -> MeshRule:
-        """The thresholds that a rule has for a batch of documents."""
+        """Return the thresholds of a rule for a batch of documents."""
         average = check_average(average, one_classifier=False)
         if rule not in RULES:
             raise ArgumentError(f"{in_python('rule')} must be 'auto' or 'plug-in'; got {rule!r}")
@@ -121,36 +121,42 @@ class Tagger:
         rule: str = AUTO,
         progress: ProgressLike = None,
     ) -> list[list[Tag]]:
-        """The terms of each text, those of the highest scores first.
+        """Tag texts; the terms of each text are sorted by score, highest first.
 
         Parameters
         ----------
-        texts
+        texts : iterable of str
             Titles and abstracts.
         average : {"micro", "macro", "samples"}
-            The F1 that the predictions are to maximise.
+            The F1 to maximise.
         rule : {"auto", "plug-in"}
-            The thresholds learned with the model, the same for every text; or the paper's: half of
-            the maximum F1 that these texts together let expect.
-        progress
-            True for lines on stderr, or a function of (done, in all).
+            ``"auto"`` uses the thresholds learned with the model, the same for every text;
+            ``"plug-in"`` those of the paper: half of the maximum expected F1 of these texts
+            together.
+        progress : bool, callable or None
+            True for lines on stderr, or a function of (done, total).
+
+        Returns
+        -------
+        list of list of Tag
+            The predicted terms of each text.
         """
-        with Progress(progress, "reading texts", 0) as told:
-            outputs = self.outputs(self.factors(texts, told))
+        with Progress(progress, "reading texts", 0) as bar:
+            outputs = self.outputs(self.factors(texts, bar))
         chosen = self.rule(outputs, average, rule, progress)
-        with Progress(progress, "tagging", outputs.shape[0]) as told:
-            return list(self.tags(outputs, chosen, told))
+        with Progress(progress, "tagging", outputs.shape[0]) as bar:
+            return list(self.tags(outputs, chosen, bar))
 
     def tags(
-        self, outputs: Outputs, rule: MeshRule, told: Progress | None = None
+        self, outputs: Outputs, rule: MeshRule, progress: Progress | None = None
     ) -> Iterator[list[Tag]]:
-        """The terms that a rule predicts, document by document."""
+        """Yield the terms that a rule predicts, document by document."""
 
         def work(block: Array, rows: slice) -> list[list[Tag]]:
             above = (block >= rule.of_labels) & (block >= rule.floors(rows)[:, None])
             return [self._sorted(*pair) for pair in zip(block, above, strict=True)]
 
-        for block in outputs.map(work, told):
+        for block in outputs.map(work, progress):
             yield from block
 
     def _sorted(self, scores: Array, predicted: Array) -> list[Tag]:
@@ -159,7 +165,7 @@ class Tagger:
         return [Tag(self.terms[j], float(scores[j])) for j in order]
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = True) -> None:
-        """Write the model into one file, whole or not at all."""
+        """Write the model to one file, whole or not at all."""
         with whole_file(path, overwrite) as part:
             file.write(
                 part,
@@ -179,7 +185,7 @@ class Tagger:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote; everything in the file is checked, and nothing in it is run."""
+        """Read a file of `save`; everything in it is checked, and nothing in it is executed."""
         texts, arrays = file.read(path)
         return cls(
             terms=texts["terms"],

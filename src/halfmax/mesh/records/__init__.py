@@ -1,1 +1,1 @@
-"""MEDLINE records: read, kept, made up and written."""
+"""MEDLINE records: read from files, stored, generated and written."""

@@ -1,4 +1,4 @@
-"""Records on disk: gathered once, then opened and not loaded."""
+"""A corpus: current records in one Arrow file, which is memory-mapped and not loaded."""
 
 import os
 import tempfile
@@ -37,22 +37,22 @@ class Headings(NamedTuple):
 
     offsets: npt.NDArray[np.int64]
     codes: npt.NDArray[np.int32]
-    names: list[str]  # distinct and sorted; codes are places in it
+    names: list[str]  # distinct and sorted; codes are positions in it
 
 
 def gather(
     paths: AnyPath | Iterable[AnyPath], path: AnyPath, progress: ProgressLike = None
 ) -> "Corpus":
-    """The current records of all files, written to one at `path`, which is none of them."""
+    """Write the current records of all files to one file at `path`, which is none of them."""
     files = find_files(paths)
     refuse_input("path", path, files)
     return Corpus.write(read_records(files, progress), path)
 
 
 class Corpus:
-    """The current records: of each PMID the highest version, and of equal ones the last.
+    """The current records: of each PMID the highest version, and of equal versions the last.
 
-    Every record that came is current, `replaced` by another of its PMID, or `deleted`.
+    Every input record is current, `replaced` by another of its PMID, or `deleted`.
     """
 
     def __init__(self, path: AnyPath) -> None:
@@ -64,20 +64,20 @@ class Corpus:
 
     @classmethod
     def open(cls, path: AnyPath) -> Self:
-        """The records at `path`, which `write` has written."""
+        """Open the records at `path`, which `write` has written."""
         return cls(path)
 
     @classmethod
     def write(cls, records: Iterable[Record | Deletion], path: AnyPath) -> Self:
-        """Write what is current after all records and deletions, whole or not at all."""
+        """Write the records that are current after all records and deletions, or no file at all."""
         folder = Path(path).resolve().parent
-        with whole_file(path) as part, tempfile.TemporaryFile(dir=folder) as came:
+        with whole_file(path) as part, tempfile.TemporaryFile(dir=folder) as every:
             current = _Current()
-            with pa.ipc.new_stream(came, _SCHEMA) as writer:
+            with pa.ipc.new_stream(every, _SCHEMA) as writer:
                 for batch in _in_batches(current.follow(records)):
                     writer.write_batch(batch)
-            came.seek(0)
-            _compact(came, current, part)
+            every.seek(0)
+            _compact(every, current, part)
         return cls(path)
 
     def __len__(self) -> int:
@@ -91,12 +91,12 @@ class Corpus:
         return [pmid for batch in self._batches() for pmid in batch["pmid"].to_pylist()]
 
     def texts(self, rows: Rows | None = None) -> Iterator[str]:
-        """Titles with abstracts, of all records or those in ascending rows."""
+        """Yield titles with abstracts, of all records or of some ascending rows."""
         for batch in self._select(rows):
             yield from map(join_text, batch["title"].to_pylist(), batch["abstract"].to_pylist())
 
     def records(self, rows: Rows | None = None) -> Iterator[Record]:
-        """All records, or those in ascending rows."""
+        """Yield all records, or those of some ascending rows."""
         for batch in self._select(rows):
             columns = (batch[name].to_pylist() for name in Record._fields)
             for pmid, title, abstract, mesh, version in zip(*columns, strict=True):
@@ -127,38 +127,38 @@ class Corpus:
         if rows is None:
             yield from self._batches()
             return
-        wanted = self._check(rows)
-        bounds = np.searchsorted(wanted, self._starts)
+        chosen = self._check(rows)
+        bounds = np.searchsorted(chosen, self._starts)
         for place in np.flatnonzero(np.diff(bounds)).tolist():
-            inside = wanted[bounds[place] : bounds[place + 1]] - self._starts[place]
+            inside = chosen[bounds[place] : bounds[place + 1]] - self._starts[place]
             yield self._reader.get_batch(place).take(pa.array(inside))
 
     def _check(self, rows: Rows) -> npt.NDArray[np.int64]:
-        given = np.asarray(rows)
-        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        array = np.asarray(rows)
+        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             raise TypeError(
                 "rows must be a one-dimensional array of whole numbers; got "
-                f"{given.ndim} dimensions of {given.dtype}"
+                f"{array.ndim} dimensions of {array.dtype}"
             )
-        wanted = given.astype(np.int64)
-        if np.any(np.diff(wanted) < 0):
+        chosen = array.astype(np.int64)
+        if np.any(np.diff(chosen) < 0):
             raise ValueError("rows must be ascending: sort them")
-        if wanted.size and (wanted[0] < 0 or wanted[-1] >= len(self)):
+        if chosen.size and (chosen[0] < 0 or chosen[-1] >= len(self)):
             raise ValueError(
-                f"rows must be from 0 to {len(self) - 1:,}; got {wanted[0]:,} to {wanted[-1]:,}"
+                f"rows must be from 0 to {len(self) - 1:,}; got {chosen[0]:,} to {chosen[-1]:,}"
             )
-        return wanted
+        return chosen
 
 
 class _Current:
-    """Which rows are current, told by the records and deletions that pass."""
+    """Track which rows are current while records and deletions pass."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[int, int]] = {}  # of each PMID: version and row
         self.replaced = self.deleted = 0
 
     def follow(self, records: Iterable[Record | Deletion]) -> Iterator[Record]:
-        """The records alone, each of which has a row."""
+        """Yield the records without the deletions; each record has a row."""
         row = 0
         for record in records:
             kept = self._kept.get(record.pmid)
@@ -198,12 +198,12 @@ def _batch(records: list[Record]) -> pa.RecordBatch:
     return pa.record_batch(arrays, schema=_SCHEMA)
 
 
-def _compact(came: IO[bytes], current: _Current, path: Path) -> None:
-    """Write the rows that are current."""
+def _compact(every: IO[bytes], current: _Current, path: Path) -> None:
+    """Copy the rows that are current to `path`."""
     rows, start = current.rows(), 0
     counts = {_REPLACED: str(current.replaced), _DELETED: str(current.deleted)}
     schema = _SCHEMA.with_metadata(counts)
-    with pa.ipc.open_stream(came) as reader, pa.ipc.new_file(os.fspath(path), schema) as writer:
+    with pa.ipc.open_stream(every) as reader, pa.ipc.new_file(os.fspath(path), schema) as writer:
         for batch in reader:
             first, last = np.searchsorted(rows, [start, start + batch.num_rows])
             if first < last:
@@ -218,9 +218,9 @@ def _lengths(lists: pa.ListArray) -> npt.NDArray[np.int64]:
 
 
 def _open(path: Path) -> tuple[Any, dict[bytes, bytes]]:
-    """The reader of a file, once all of its batches are known to be whole."""
+    """Open the reader of a file, and validate all of its batches."""
     if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}: gather writes one")
+        raise FileNotFoundError(f"there is no file {path}: create it with gather")
     try:
         reader = pa.ipc.open_file(pa.memory_map(os.fspath(path)))
         metadata = reader.schema.metadata or {}
@@ -231,6 +231,6 @@ def _open(path: Path) -> tuple[Any, dict[bytes, bytes]]:
     except (pa.ArrowException, OSError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
         raise ValueError(
-            f"{path} is not a corpus of records: {reason:.200}. Make it again with gather"
+            f"{path} is not a corpus of records: {reason:.200}. Create it again with gather"
         ) from None
     return reader, metadata

@@ -1,13 +1,13 @@
-"""Made-up MEDLINE records, with as many terms and words as wanted, spread as in MeSH.
+"""Generate synthetic MEDLINE records, with any number of terms and words, distributed as in MeSH.
 
 A record mixes up to three topics. Its terms are check tags, terms of its topics and a few others;
-its words are those of its topics, words of its own terms, and a common background. So the texts
+its words are words of its topics, words of its own terms, and a common background. So the texts
 vary most along topics and common terms, and a rare term leaves hardly a trace in these directions,
-though its own word stands in the text.
+although its own word is in the text.
 
 Chance alone would not draw every term and word. So each term is planted once and each word twice,
-evenly over the training records, and test records have as many planted ones, but any. A record with
-a planted term is about the topic of that term.
+evenly over the training records. Test records have as many planted ones, drawn at random. A record
+with a planted term is about the topic of that term.
 """
 
 from collections.abc import Iterator
@@ -22,8 +22,10 @@ from halfmax._core.threads import spans
 from halfmax._core.types import Array
 from halfmax.mesh.records.record import Record
 
-_BLOCK = 4096  # records; part of what a seed means: each block has a stream of its own
-_FIRST_PMID = 90_000_001  # above all that PubMed has given out
+_BLOCK = (
+    4096  # records; each block has a random stream of its own, so a seed's result depends on it
+)
+_FIRST_PMID = 90_000_001  # above all PMIDs in use
 _MOST = 10_000_000
 _LIMITS = {"n_train": (1, _MOST), "n_test": (0, _MOST), "n_labels": (1, _MOST)}
 _LIMITS |= {"n_words": (1, _MOST), "words_per_record": (1, 10_000), "seed": (0, 1 << 64)}
@@ -31,22 +33,22 @@ _LIMITS |= {"n_words": (1, _MOST), "words_per_record": (1, 10_000), "seed": (0, 
 # Check tags and their shares of all records; those after the first two come with "Humans" only.
 _TAG_NAMES = ("Humans", "Animals", "Female", "Male", "Adult", "Middle Aged")
 _TAG_SHARES, _FREE_TAGS = (0.70, 0.24, 0.38, 0.37, 0.28, 0.26), 2
-_TAG_SPREAD = 1.5  # of the beta law of a tag's share in a topic: below 2, topics take sides
-_TAGS_MOST = 0.3  # of a record's terms, where few are wanted
+_TAG_SPREAD = 1.5  # of the beta law of a tag's share in a topic: below 2, most shares are extreme
+_TAGS_MOST = 0.3  # largest share of a record's terms, if it has few terms
 
-_TOPICS = 150  # fewer than the 200 dimensions of the paper's system, so that it can see them
-_TOPIC_LABELS = 4  # fewest on average: with few labels there are fewer topics
+_TOPICS = 150  # fewer than the 200 dimensions of the paper's system, so that it can represent them
+_TOPIC_LABELS = 4  # fewest labels per topic on average: with few labels there are fewer topics
 _TOPIC_COUNTS = (0.4, 0.4, 0.2)  # shares of records with one, two and three topics
 _TOPIC_WORDS, _TOPIC_FLAT = 600, 10.0  # words of a topic; ranks with nearly equal shares
 _ZIPF_LABELS = 1.7  # steep enough that half of the paper's terms have three positives or fewer
-_FLAT_LABELS = 50.0  # ranks with nearly equal shares, all of them less than check tags have
+_FLAT_LABELS = 50.0  # ranks with nearly equal shares, all of them smaller than those of check tags
 _STRAY_LABELS = 0.15  # share of a record's terms that are drawn whatever its topics
-_WITHOUT_TOPIC = 0.3  # share of terms for which nothing speaks but their own word ...
+_WITHOUT_TOPIC = 0.3  # share of terms that only their own word indicates ...
 _WITH_TOPIC = 0.1  # ... except the commonest terms, which all have a topic
-_LABEL_WORDS = (0.6, 0.2, 0.2)  # shares of a term's own word and of two that others may have too
+_LABEL_WORDS = (0.6, 0.2, 0.2)  # shares of a term's own word and of two that others may share
 
 _FROM_TOPICS, _FROM_LABELS = 0.45, 0.15  # shares of words; a term has one or two in a record
-_COMMON_WORDS = 200  # never typical of a topic, as those that no text can do without
+_COMMON_WORDS = 200  # never typical of a topic, like the words that occur in every text
 _TITLE, _SENTENCE = (7, 17), (10, 24)  # words, from and below
 _ABSTRACT_SHAPE = 6.0  # of the gamma law of lengths: most are from half the mean to twice
 _NO_ABSTRACT, _STRUCTURED, _COMMAS = 0.05, 0.3, 0.06  # shares of records, of records, of words
@@ -74,11 +76,11 @@ _FORMS = (
 
 @dataclass(frozen=True)
 class Recipe:
-    """How many records to make up, to train and to test on, and of how many terms and words.
+    """How many records to generate for training and testing, and with how many terms and words.
 
     The training records use all terms and words, and test records no others. A record has about
-    `labels_per_record` and `words_per_record`, title and abstract together. The same recipe, with
-    its seed, gives the same records.
+    `labels_per_record` terms and `words_per_record` words, title and abstract together. Equal
+    recipes give equal records.
     """
 
     n_train: int
@@ -94,12 +96,12 @@ class Recipe:
             self._set(name, check_whole(name, getattr(self, name), least, most))
         self._set("labels_per_record", _check_labels_per_record(self.labels_per_record))
         for kind in ("labels", "words"):
-            number, wanted = getattr(self, f"n_{kind}"), getattr(self, f"{kind}_per_record")
-            if number > self.n_train * wanted:
+            number, each = getattr(self, f"n_{kind}"), getattr(self, f"{kind}_per_record")
+            if number > self.n_train * each:
                 raise ArgumentError(
                     f"{in_python(f'n_{kind}')} must be at most {in_python('n_train')} times "
                     f"{in_python(f'{kind}_per_record')}, so that each has a place; got {number:,}, "
-                    f"more than {self.n_train:,} times {wanted:g}"
+                    f"more than {self.n_train:,} times {each:g}"
                 )
 
     def _set(self, name: str, value: float) -> None:
@@ -120,7 +122,7 @@ PAPER = Recipe(100_000, 20_000, 26_853, 188_923)
 
 
 def generate(recipe: Recipe) -> Iterator[Record]:
-    """Made-up records, those to train on first.
+    """Yield synthetic records, those for training first.
 
     Examples
     --------
@@ -136,19 +138,19 @@ def generate(recipe: Recipe) -> Iterator[Record]:
 
 
 class _Tables(NamedTuple):
-    """What all blocks share. Words and labels are numbers, common ones first, check tags before."""
+    """What all blocks share. Words and labels are numbers, common ones first, after check tags."""
 
-    words: Array  # each as it stands within a sentence, then each with a capital
+    words: Array  # each in lower case, then each with a capital
     terms: Array
     planted_labels: Array  # in the order of the records that they are planted in
     planted_words: Array
     topic_words: Array  # topics x ranks
     label_words: Array  # labels x words
-    label_topics: Array  # the number of topics for labels without one, and for check tags
+    label_topics: Array  # the number of topics stands for no topic: check tags, and some labels
     by_topic: Array  # all labels but check tags, topic by topic, those without one at the end
-    weights: Array  # their weights, added up
-    topic_ends: Array  # the weights added up before the first topic, after each, and all
-    tag_shares: Array  # topics x tags, given the tag that it needs
+    weights: Array  # the cumulative sum of their weights
+    topic_ends: Array  # the cumulative weight before the first topic, after each, and of all
+    tag_shares: Array  # topics x tags, conditional on the tag that it requires
 
 
 def _build_tables(recipe: Recipe) -> _Tables:
@@ -161,7 +163,7 @@ def _build_tables(recipe: Recipe) -> _Tables:
     by_topic = n_tags + np.argsort(topics[n_tags:], kind="stable")
     weights = np.cumsum((by_topic + _FLAT_LABELS) ** -_ZIPF_LABELS)
     sizes = np.bincount(topics[n_tags:], minlength=n_topics + 1)
-    own = np.resize(np.arange(n_words)[::-1], n_labels)  # the word that the term is made of
+    own = np.resize(np.arange(n_words)[::-1], n_labels)  # the word that the term is built from
     common = min(_COMMON_WORDS, n_words // 2)
     return _Tables(
         words=np.array([*names[:n_words], *map(str.capitalize, names[:n_words])], object),
@@ -188,12 +190,12 @@ def _draw_label_topics(n_labels: int, n_topics: int, rng: np.random.Generator) -
 def _draw_tag_shares(recipe: Recipe, n_topics: int, n_tags: int, rng: np.random.Generator) -> Array:
     shares = np.array(_TAG_SHARES)
     shares *= min(1.0, _TAGS_MOST * recipe.labels_per_record / shares.sum())
-    given = np.append(shares[:_FREE_TAGS], shares[_FREE_TAGS:] / shares[0])[:n_tags]
-    return rng.beta(given * _TAG_SPREAD, (1 - given) * _TAG_SPREAD, (n_topics, n_tags))
+    mean = np.append(shares[:_FREE_TAGS], shares[_FREE_TAGS:] / shares[0])[:n_tags]
+    return rng.beta(mean * _TAG_SPREAD, (1 - mean) * _TAG_SPREAD, (n_topics, n_tags))
 
 
 def _make_words(size: int, rng: np.random.Generator) -> list[str]:
-    """Distinct words that can be spoken, shorter ones first; among them those of the parts."""
+    """Make distinct pronounceable words, shorter ones first, including those of the parts."""
     taken = {*_PARTS, *" ".join(_TAG_NAMES).lower().split()}
     words: dict[str, None] = {}
     for length, upto in enumerate(_RANKS):
@@ -214,17 +216,17 @@ def _make_foreign(word: str) -> str:
 
 
 def _make_terms(names: list[str], n_labels: int, n_tags: int, rng: np.random.Generator) -> Array:
-    """Check tags, then terms made of the label's own word, which is distinct from all others."""
+    """Make the terms: check tags, then terms built from each label's own word."""
     forms = rng.integers(0, len(_FORMS), n_labels).tolist()
     made = [_FORMS[form].format(names[-1 - i].capitalize()) for i, form in enumerate(forms)]
     return np.array([*_TAG_NAMES[:n_tags], *made[n_tags:]], object)
 
 
 class _Lists(NamedTuple):
-    """A list for each record, end to end."""
+    """A list for each record, concatenated."""
 
     items: Array
-    starts: Array  # and the end of the last
+    starts: Array  # of each list, and the end of the last
 
     @property
     def counts(self) -> Array:
@@ -236,7 +238,7 @@ class _Lists(NamedTuple):
 
 
 class _Block:
-    """Some records, all of them for training or all for testing."""
+    """Some records, either all for training or all for testing."""
 
     def __init__(self, recipe: Recipe, tables: _Tables, records: range) -> None:
         self.recipe, self.tables, self.records = recipe, tables, records
@@ -254,7 +256,7 @@ class _Block:
             yield Record(str(_FIRST_PMID + self.records[i]), title, abstract, mesh)
 
     def _plant(self, size: int, order: Array) -> _Lists:
-        """Each of `size` places in the order, round and round, once; any in test records."""
+        """Plant each of `size` places of the order once, cyclically; at random in test records."""
         bounds = np.arange(self.records.start, self.records.stop + 1)
         ends = bounds * size // self.recipe.n_train
         if self.records.start < self.recipe.n_train:
@@ -264,7 +266,7 @@ class _Block:
         return _Lists(order[places % len(order)], ends - ends[0])
 
     def _draw_topics(self, planted: _Lists) -> Array:
-        """Three for each record, equal ones where it has fewer."""
+        """Draw three topics for each record, with repetitions if it has fewer."""
         ends = self.tables.topic_ends[1:-1]
         drawn = self.rng.random((len(self.records), 3)) * ends[-1]
         topics = np.searchsorted(ends[:-1], drawn, side="right")
@@ -277,18 +279,18 @@ class _Block:
         return np.asarray(topics)
 
     def _draw_labels(self, topics: Array, planted: _Lists) -> _Lists:
-        """The planted ones, check tags, and as many others as are wanted, each once."""
+        """Draw the distinct labels of each record: planted ones, check tags and others."""
         n, recipe = len(topics), self.recipe
         tags = self._draw_tags(topics)
         sure = planted.counts + tags.sum(axis=1)
         mean = recipe.labels_per_record - tags.sum() / n - recipe.n_labels / recipe.n_train
-        wanted = np.maximum(self.rng.poisson(max(0.0, mean), n), sure == 0)
-        owners = np.repeat(np.arange(n), 4 * wanted)  # more than wanted, since many come again
+        others_per_record = np.maximum(self.rng.poisson(max(0.0, mean), n), sure == 0)
+        owners = np.repeat(np.arange(n), 4 * others_per_record)  # too many, since many repeat
         others = self._draw_by_topic(topics[owners, self.rng.integers(0, 3, len(owners))])
         tag_owners, tag = np.nonzero(tags)
         owners = np.concatenate([planted.owners, tag_owners, owners])
         labels = np.concatenate([planted.items, tag, others])
-        return _first_distinct(owners, labels, sure + wanted)
+        return _first_distinct(owners, labels, sure + others_per_record)
 
     def _draw_tags(self, topics: Array) -> Array:
         shares = self.tables.tag_shares[topics].mean(axis=1)
@@ -297,7 +299,7 @@ class _Block:
         return tags
 
     def _draw_by_topic(self, topics: Array) -> Array:
-        """A label for each topic given: most often one of that topic."""
+        """Draw a label for each of these topics, most often one of that topic."""
         ends = self.tables.topic_ends
         drawn, again, chance = self.rng.random((3, len(topics)))
         drawn *= ends[-1]
@@ -308,7 +310,7 @@ class _Block:
         return np.asarray(self.tables.by_topic[places])
 
     def _draw_words(self, topics: Array, labels: _Lists) -> tuple[_Lists, Array]:
-        """The words of each record, and how many of them are in the title."""
+        """Draw the words of each record, and how many of them are in the title."""
         recipe, tables = self.recipe, self.tables
         room = recipe.n_train * recipe.words_per_record
         twice = recipe.n_train > 1 and 2 * recipe.n_words <= room
@@ -325,7 +327,7 @@ class _Block:
         return _Lists(words, starts), titles
 
     def _draw_lengths(self, fewest: Array) -> tuple[Array, Array]:
-        """Words of each record, and of its title."""
+        """Draw the number of words of each record and of its title."""
         n, mean = len(fewest), self.recipe.words_per_record
         titles = np.minimum(self.rng.integers(*_TITLE, n), mean)
         scale = (mean - titles.mean()) / (1 - _NO_ABSTRACT) / _ABSTRACT_SHAPE
@@ -347,7 +349,7 @@ class _Block:
         return np.asarray(self.tables.label_words[chosen, kinds])
 
     def _spread(self, planted: _Lists, starts: Array) -> Array:
-        """A place for each planted word, a record's at equal distances and so all distinct."""
+        """Choose distinct positions for the planted words, evenly spaced in each record."""
         owners, lengths = planted.owners, np.diff(starts)
         numbers = np.arange(len(owners)) - planted.starts[owners]
         shifts = self.rng.integers(0, lengths)
@@ -355,7 +357,7 @@ class _Block:
         return np.asarray(starts[owners] + places)
 
     def _write(self, words: _Lists, titles: Array) -> Iterator[tuple[str, str]]:
-        """Title and abstract of each record, in sentences."""
+        """Yield the title and abstract of each record, in sentences."""
         n_words, middles = self.recipe.n_words, words.starts[:-1] + titles
         abstracts = words.counts - titles
         structured = self.rng.random(len(titles)) < _STRUCTURED
@@ -372,7 +374,7 @@ class _Block:
             yield "".join(pieces[start:middle]), opening + "".join(pieces[middle:end])
 
     def _punctuate(self, words: _Lists, titles: Array) -> Array:
-        """What stands after each word."""
+        """Choose the punctuation after each word."""
         owners, starts = words.owners, words.starts
         place = np.arange(len(owners)) - starts[owners] - titles[owners]
         sentence = self.rng.integers(*_SENTENCE, len(titles))[owners]
@@ -383,7 +385,7 @@ class _Block:
 
 
 def _first_distinct(owners: Array, labels: Array, most: Array) -> _Lists:
-    """For each record its first labels, up to `most`, those that come again left out."""
+    """Keep the first distinct labels of each record, up to `most`."""
     order = np.argsort(owners, kind="stable")
     owners, labels = owners[order], labels[order]
     first = np.unique(owners * (labels.max() + 1) + labels, return_index=True)[1]
@@ -395,6 +397,6 @@ def _first_distinct(owners: Array, labels: Array, most: Array) -> _Lists:
 
 
 def _zipf(uniform: Array, size: int, flat: float) -> Array:
-    """Ranks below `size` from uniform numbers, rank r with a share of nearly 1 / (r + flat)."""
+    """Turn uniform numbers into ranks below `size`; rank r has a share of nearly 1 / (r + flat)."""
     ranks = flat * ((size + flat) / flat) ** uniform - flat
     return np.minimum(ranks.astype(np.int64), size - 1)

@@ -1,4 +1,4 @@
-"""Records as JSON, one object a line."""
+"""Parse records that are JSON lines, one object per line."""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 from halfmax.mesh.records.record import MOST_TEXT, BadRecordError, Record, tidy
 
 EXPECTED = (
-    'one JSON object a line, as {"pmid": 1, "title": "...", "abstract": "...", "mesh": ["..."]}'
+    'one JSON object per line, as {"pmid": 1, "title": "...", "abstract": "...", "mesh": ["..."]}'
 )
 _BOM = b"\xef\xbb\xbf"
 _KINDS = {
@@ -16,13 +16,13 @@ _KINDS = {
     float: "a number with a fraction",
     int: "a number",
     list: "a list",
-    str: "a text",
+    str: "a string",
     type(None): "null",
 }
 
 
 def parse(stream: BinaryIO, name: str) -> Iterator[Record]:
-    """The records of a file of JSON lines, in its order; `name` is for errors."""
+    """Yield the records of a file of JSON lines, in its order; `name` is for errors."""
     number = 0
     while line := stream.readline(MOST_TEXT + 1):
         number += 1
@@ -58,7 +58,7 @@ def _decode(line: bytes) -> Any:
         raise BadRecordError(f"it must be UTF-8; byte {error.start + 1} begins {wrong!r}") from None
     except json.JSONDecodeError as error:
         raise BadRecordError(
-            f"there must be {EXPECTED}; the JSON goes wrong at character {error.colno}: {error.msg}"
+            f"there must be {EXPECTED}; the JSON is wrong at character {error.colno}: {error.msg}"
         ) from None
     except (ValueError, RecursionError) as error:  # a number of a million digits, nested lists
         raise BadRecordError(f"the JSON cannot be read: {error}") from None
@@ -66,13 +66,13 @@ def _decode(line: bytes) -> Any:
 
 def _pmid(row: dict[str, Any]) -> str:
     if "pmid" not in row:
-        raise BadRecordError("there must be a 'pmid', and there is none")
+        raise BadRecordError("there must be a 'pmid'; there is none")
     pmid = row["pmid"]
     if isinstance(pmid, bool) or not isinstance(pmid, int | str):
-        raise BadRecordError(f"'pmid' must be a whole number or a text; got {_kind(pmid)}")
+        raise BadRecordError(f"'pmid' must be a whole number or a string; got {_kind(pmid)}")
     text = str(pmid).strip()
     if not text or text.startswith("-"):
-        raise BadRecordError(f"'pmid' must be positive or a text that is not empty; got {pmid!r}")
+        raise BadRecordError(f"'pmid' must be positive or a non-empty string; got {pmid!r}")
     return text
 
 
@@ -81,7 +81,7 @@ def _text(row: dict[str, Any], key: str) -> str:
     if text is None:
         return ""
     if not isinstance(text, str):
-        raise BadRecordError(f"{key!r} must be a text; got {_kind(text)}")
+        raise BadRecordError(f"{key!r} must be a string; got {_kind(text)}")
     return text
 
 
@@ -90,10 +90,10 @@ def _mesh(row: dict[str, Any]) -> tuple[str, ...]:
     if terms is None:
         return ()
     if not isinstance(terms, list):
-        raise BadRecordError(f"'mesh' must be a list of texts; got {_kind(terms)}")
+        raise BadRecordError(f"'mesh' must be a list of strings; got {_kind(terms)}")
     for place, term in enumerate(terms):
         if not isinstance(term, str):
-            raise BadRecordError(f"'mesh' must be a list of texts; item {place} is {_kind(term)}")
+            raise BadRecordError(f"'mesh' must be a list of strings; item {place} is {_kind(term)}")
         if not term.strip():
             raise BadRecordError(f"terms in 'mesh' must not be empty; item {place} is {term!r}")
     return tuple(dict.fromkeys(tidy(term) for term in terms))

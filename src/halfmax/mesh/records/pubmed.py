@@ -1,7 +1,7 @@
-"""PubMed's and MEDLINE's XML, read as a stream: no more of it is held than a record.
+"""Parse PubMed's and MEDLINE's XML as a stream, with one record in memory at a time.
 
-Files come from anywhere, so nothing is fetched, no entity is expanded, and whatever the parser
-would keep without end has a limit.
+Files come from anywhere, so nothing is fetched, no entity is expanded, and everything that the
+parser could accumulate has a limit.
 """
 
 from collections import defaultdict
@@ -25,7 +25,7 @@ _BOOK: _Tree = {
     "PMID": "pmid",
     **_TITLES,
     "Abstract": _ABSTRACT,
-    "Book": {"BookTitle": "book title"},  # of a whole book, which has no other
+    "Book": {"BookTitle": "book title"},  # a whole book has no other title
 }
 _ONE: _Tree = {
     "PubmedArticle": {"MedlineCitation": _CITATION},
@@ -41,10 +41,10 @@ _RECORDS = ("MedlineCitation", "BookDocument")
 _PLACEHOLDERS = ("[Not Available].", "[Not Available]", "[In Process Citation].", "")
 
 _CHUNK_BYTES = 1 << 16
-_DEEPEST = 100  # elements in each other; MathML in an abstract reaches some twenty
-_LONGEST_TOKEN = 1 << 20  # bytes of one tag or comment, which the parser holds until it ends
-_MOST_NAMES = 1 << 20  # characters of all names of elements, each of which the parser remembers
-_PIECE = 64  # what a text costs besides its characters
+_DEEPEST = 100  # nested elements; MathML in an abstract reaches about twenty
+_LONGEST_TOKEN = 1 << 20  # bytes of one tag or comment, which the parser buffers until it ends
+_MOST_NAMES = 1 << 20  # characters of all element names, which the parser never forgets
+_PIECE = 64  # the cost of a text besides its characters
 _ENDS_EARLY = (
     expat.errors.XML_ERROR_NO_ELEMENTS,
     expat.errors.XML_ERROR_UNCLOSED_TOKEN,
@@ -52,12 +52,12 @@ _ENDS_EARLY = (
     expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
 )
 _NOT_DECLARED = (
-    "is not one of XML's own, and no DTD is fetched: write the character itself or its number"
+    "is not predefined in XML, and no DTD is fetched: write the character itself or its number"
 )
 
 
 def parse(stream: BinaryIO, name: str) -> Iterator[Record | Deletion]:
-    """The records and deletions of an XML file, in its order; `name` is for errors."""
+    """Yield the records and deletions of an XML file, in its order; `name` is for errors."""
     reader = _Reader()
     at_end = False
     while not at_end:
@@ -71,17 +71,17 @@ def parse(stream: BinaryIO, name: str) -> Iterator[Record | Deletion]:
             raise ValueError(f"{name}, {reader.place}: {error}") from None
         except (LookupError, ValueError) as error:
             raise ValueError(
-                f"{name}, {reader.place}: {error}; a file must be in UTF-8, UTF-16 or an encoding "
-                "of single bytes that Python knows"
+                f"{name}, {reader.place}: {error}; a file must be in UTF-8, UTF-16 or a "
+                "single-byte encoding that Python knows"
             ) from None
         yield from ready
 
 
 class _Reader:
-    """Collects texts of interest while the parser goes through elements, and makes records.
+    """Collect the texts of interest while the parser visits elements, and build records.
 
-    An element is on the `_path` as long as something in it may be wanted. Below, in a text that is
-    kept or in what nobody wants, elements are only counted.
+    An element is on the `_path` as long as it may contain something of interest. Inside a text that
+    is kept, or an element that is skipped, nested elements are only counted.
     """
 
     def __init__(self) -> None:
@@ -94,13 +94,13 @@ class _Reader:
         self._ready: list[Record | Deletion] = []
         self._fed = self._names = 0
         self._path = [_ROOTS]
-        self._depth = self._closed_at = 0  # the depth of the element that is not looked into
+        self._depth = self._closed_at = 0  # the depth of the element whose children are ignored
         self._kind, self._attributes = "", dict[str, str]()
         self._pieces: list[str] = []
         self._begin_record()
 
     def feed(self, chunk: bytes, at_end: bool) -> list[Record | Deletion]:
-        """What ends in this chunk."""
+        """Return the records that end in this chunk."""
         self._ready = []
         self._fed += len(chunk)
         self._parser.Parse(chunk, at_end)
@@ -175,7 +175,7 @@ class _Reader:
             self._end_deletion(text)
             return
         if kind == "pmid":
-            self._version = self._given_version() or 1
+            self._version = self._version_of_pmid() or 1
         elif kind == "abstract":
             label = tidy(self._attributes.get("Label", ""))
             self._hold(label)
@@ -183,18 +183,18 @@ class _Reader:
         if text:
             self._texts[kind].append(text)
 
-    def _given_version(self) -> int | None:
-        given = self._attributes.get("Version")
-        if given is None:
+    def _version_of_pmid(self) -> int | None:
+        version = self._attributes.get("Version")
+        if version is None:
             return None
-        if not (given.isascii() and given.isdigit() and len(given) < 10):
-            raise BadRecordError(f"the Version of a PMID must be a number; got {given[:60]!r}")
-        return int(given)
+        if not (version.isascii() and version.isdigit() and len(version) < 10):
+            raise BadRecordError(f"the Version of a PMID must be a number; got {version[:60]!r}")
+        return int(version)
 
     def _end_deletion(self, pmid: str) -> None:
         if not pmid:
             raise BadRecordError("a PMID to delete must not be empty")
-        self._ready.append(Deletion(pmid, self._given_version()))
+        self._ready.append(Deletion(pmid, self._version_of_pmid()))
         self._held = 0
 
     def _begin_record(self) -> None:
@@ -219,7 +219,7 @@ class _Reader:
         self._begin_record()
 
     def _check_doctype(self, *named: object) -> None:
-        if named[-1]:  # the name and addresses of a DTD are followed by whether there is more
+        if named[-1]:  # the last argument says whether there is an internal subset
             raise BadRecordError(
                 "the DOCTYPE must only name NLM's DTD; this one has declarations of its own, which "
                 "could be entities that grow without end or fetch other files"
@@ -230,10 +230,10 @@ class _Reader:
 
 
 def _title(texts: dict[str, list[str]]) -> str:
-    given = " ".join(texts["title"])
-    if given in _PLACEHOLDERS:  # NLM's words for a title that nobody has translated
-        given = " ".join(texts["vernacular title"] or texts["book title"]) or given
-    return given
+    title = " ".join(texts["title"])
+    if title in _PLACEHOLDERS:  # NLM's words for a title that is not translated
+        title = " ".join(texts["vernacular title"] or texts["book title"]) or title
+    return title
 
 
 def _place(line: int, column: int) -> str:
@@ -244,7 +244,7 @@ def _explain(name: str, error: expat.ExpatError, at_end: bool) -> str:
     reason = expat.errors.messages[error.code]
     place = _place(error.lineno, error.offset)
     if at_end and reason in _ENDS_EARLY:
-        return f"{name} ends in the middle, at {place} ({reason}): download it again"
+        return f"{name} ends too early, at {place} ({reason}): download it again"
     if reason == expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT:
         return f"{name}, {place}: a file must be one XML document; another begins here: split it"
     if reason == expat.errors.XML_ERROR_UNDEFINED_ENTITY:

@@ -1,4 +1,4 @@
-"""Files of records: which they are, in what order, and what is in them."""
+"""Read files of records: find them, order them, and parse XML or JSON lines."""
 
 import glob
 import gzip
@@ -27,9 +27,10 @@ _BUFFER_BYTES = 1 << 17
 
 
 def find_files(paths: AnyPath | Iterable[AnyPath]) -> list[Path]:
-    """The files that paths, folders and globs name: as given, and by name in folder and glob.
+    """List the files that paths, folders and globs name.
 
-    NLM numbers its files, and an update must come after what it updates.
+    The paths keep their order; files of a folder or glob are sorted by name. NLM numbers its files,
+    and an update must come after what it updates.
     """
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
@@ -39,12 +40,12 @@ def find_files(paths: AnyPath | Iterable[AnyPath]) -> list[Path]:
     seen: dict[str, Path] = {}
     for file in found:
         if seen.setdefault(os.path.realpath(file), file) is not file:
-            raise ValueError(f"each file must be named once; {file} would be read twice")
+            raise ValueError(f"each file must be named only once; {file} would be read twice")
     return found
 
 
 def takes_in(folder: str, path: str) -> bool:
-    """Whether a file at that path is, or would be, read as part of the folder."""
+    """Whether a file at this path is, or would be, read as part of the folder."""
     name = os.path.basename(path)
     known = name.lower().endswith(_SUFFIXES) and not name.startswith(".")
     return known and os.path.realpath(folder) == os.path.dirname(os.path.realpath(path))
@@ -53,10 +54,10 @@ def takes_in(folder: str, path: str) -> bool:
 def read_records(
     paths: AnyPath | Iterable[AnyPath], progress: ProgressLike = None
 ) -> Iterator[Record | Deletion]:
-    """The records and deletions of all files, one after the other, as they are read."""
+    """Yield the records and deletions of all files, in order, as they are read."""
     files = find_files(paths)
-    told = Progress(progress, "reading records", sum(file.stat().st_size for file in files))
-    return _read_all(files, told)
+    bar = Progress(progress, "reading records", sum(file.stat().st_size for file in files))
+    return _read_all(files, bar)
 
 
 def _expand(path: str) -> list[Path]:
@@ -68,7 +69,7 @@ def _expand(path: str) -> list[Path]:
     if os.path.isfile(path):
         return [Path(path)]
     if os.path.exists(path):
-        raise ValueError(f"{path} must be a file, a folder or a glob, and is a device or a pipe")
+        raise ValueError(f"{path} must be a file, a folder or a glob; it is a device or a pipe")
     if any(sign in path for sign in "*?["):
         return _matching(path)
     raise FileNotFoundError(f"there is no file or folder {path}")
@@ -97,10 +98,10 @@ def _endings() -> str:
     return spell_out(_SUFFIXES, "or")
 
 
-def _read_all(files: list[Path], told: Progress) -> Iterator[Record | Deletion]:
-    with told:
+def _read_all(files: list[Path], bar: Progress) -> Iterator[Record | Deletion]:
+    with bar:
         for path in files:
-            with _File(path, told) as raw, io.BufferedReader(raw, _BUFFER_BYTES) as file:
+            with _File(path, bar) as raw, io.BufferedReader(raw, _BUFFER_BYTES) as file:
                 try:
                     yield from _read(file, str(path))
                 except EOFError:
@@ -119,7 +120,7 @@ def _read(file: BinaryIO, name: str) -> Iterator[Record | Deletion]:
     stream = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if packed else file
     start = stream.read(_LOOK_AT)
     stream.seek(0)
-    begins = _without_bom(start).strip(b" \t\r\n\0")  # a zero is half of a character of UTF-16
+    begins = _without_bom(start).strip(b" \t\r\n\0")  # a zero is half of a UTF-16 character
     if begins.startswith(b"<"):
         return pubmed.parse(stream, name)
     if begins.startswith(b"{"):
@@ -136,25 +137,25 @@ def _without_bom(start: bytes) -> bytes:
 def _of_no_format(name: str, start: bytes, begins: bytes) -> str:
     expected = f"PubMed's XML or {json_lines.EXPECTED}"
     if begins.startswith(b"["):
-        return f"{name} begins a JSON list; there must be {json_lines.EXPECTED}"
+        return f"{name} is a JSON list; it must be {json_lines.EXPECTED}"
     if not begins:
         state = "begins with blanks only" if start else "is empty"
         return f"{name} {state}; it must be {expected}. Download it again"
-    return f"{name} must be {expected}, packed by gzip or not; it begins {begins[:16]!r}"
+    return f"{name} must be {expected}, with or without gzip; it begins with {begins[:16]!r}"
 
 
 class _File(io.FileIO):
-    """A file that tells how far it has been read."""
+    """A file that reports how far it has been read."""
 
-    def __init__(self, path: Path, told: Progress) -> None:
+    def __init__(self, path: Path, bar: Progress) -> None:
         super().__init__(path)
-        self._told, self._furthest = told, 0
+        self._bar, self._furthest = bar, 0
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        """Read as files do; what is read again does not count."""
+        """Read as files do; bytes that are read again do not count."""
         size = super().readinto(buffer)
         gained = self.tell() - self._furthest
         if gained > 0:
             self._furthest += gained
-            self._told.advance(gained)
+            self._bar.advance(gained)
         return size

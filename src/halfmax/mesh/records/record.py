@@ -1,15 +1,15 @@
-"""What is kept of a MEDLINE record."""
+"""A MEDLINE record: the parts of it that halfmax uses."""
 
 import re
 from typing import NamedTuple
 
-MOST_TEXT = 16 << 20  # of a record: the longest real ones have some hundred thousand characters
+MOST_TEXT = 16 << 20  # characters of a record: the longest real ones have some hundred thousand
 
-_BLANKS = re.compile("[ \t\r\n]+")  # as XML knows them: other spaces of Unicode are text
+_BLANKS = re.compile("[ \t\r\n]+")  # white space of XML; other Unicode spaces are text
 
 
 class Record(NamedTuple):
-    r"""A citation: its title, abstract and distinct MeSH descriptors, in the order given.
+    r"""A citation: its title, abstract and distinct MeSH descriptors, in their order.
 
     >>> Record("1", "Aspirin and fever.", "We gave aspirin.", ("Aspirin", "Fever")).text
     'Aspirin and fever.\nWe gave aspirin.'
@@ -23,12 +23,12 @@ class Record(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Title and abstract, whichever are there."""
+        """Title and abstract, as far as they exist."""
         return join_text(self.title, self.abstract)
 
 
 class Deletion(NamedTuple):
-    """A citation that NLM has withdrawn, up to a version or (None) whatever its version."""
+    """A citation that NLM has withdrawn, up to a version, or (None) in all versions."""
 
     pmid: str
     version: int | None
@@ -39,12 +39,12 @@ class BadRecordError(Exception):
 
 
 def join_text(title: str, abstract: str) -> str:
-    """The text of a record that has these."""
+    """Join a title and an abstract, either of which may be empty."""
     return f"{title}\n{abstract}" if title and abstract else title or abstract
 
 
 def tidy(text: str) -> str:
-    """The same with single blanks, and none at its ends."""
+    """Collapse blanks to single spaces, and strip them at both ends."""
     if text.isascii():
-        return " ".join(text.split())  # the same, ten times faster
+        return " ".join(text.split())  # equal, and ten times faster
     return _BLANKS.sub(" ", text).strip(" ")

@@ -1,4 +1,4 @@
-"""Records as files that others can read: PubMed's XML, or JSON, one object a line."""
+"""Write records to files that other programs can read: PubMed's XML or JSON lines."""
 
 import gzip
 import json
@@ -22,7 +22,7 @@ _HEAD = """<?xml version="1.0" encoding="utf-8"?>
 """
 _TAIL = "</PubmedArticleSet>\n"
 
-# What NLM's definition of the format demands though a record does not have it is left empty.
+# Elements that NLM's definition of the format requires, but a record does not have, are empty.
 _ARTICLE = """<PubmedArticle>
 <MedlineCitation Status="MEDLINE" Owner="NLM">
 <PMID Version="{version}">{pmid}</PMID>
@@ -39,7 +39,7 @@ _ARTICLE = """<PubmedArticle>
 {mesh}</MedlineCitation>
 </PubmedArticle>
 """
-_UNLABELLED = "UNLABELLED"  # NLM's label for parts without one, so it is never read as text
+_UNLABELLED = "UNLABELLED"  # NLM's label for parts without a label, which readers drop
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NO_UTF8 = re.compile("[\ud800-\udfff]")
 
@@ -47,20 +47,20 @@ _NO_UTF8 = re.compile("[\ud800-\udfff]")
 def write_records(
     records: Iterable[Record], path: str | os.PathLike[str], overwrite: bool = True
 ) -> None:
-    """Write records as they come: all of them, or the path holds what it held before.
+    """Write records to a file, whole or not at all.
 
-    The same records give the same bytes. In XML a line of an abstract that begins with a label in
-    capitals, as in ``"METHODS: We ..."``, is a part of a structured abstract; blanks next to each
-    other count as one. JSON does not keep versions.
+    Equal records give equal bytes. In XML a line of an abstract that begins with a label in
+    capitals, as in ``"METHODS: We ..."``, becomes a part of a structured abstract, and consecutive
+    blanks count as one. JSON does not keep versions.
 
     Parameters
     ----------
-    records
-        Held one at a time.
-    path
-        Ends in .xml or .jsonl, or in .xml.gz or .jsonl.gz to be packed.
-    overwrite
-        False to keep a file that is there, which is then an error.
+    records : iterable of Record
+        The records; one at a time is held in memory.
+    path : path
+        A name that ends in .xml or .jsonl, or in .xml.gz or .jsonl.gz to be compressed.
+    overwrite : bool
+        Whether an existing file may be replaced; otherwise it is an error.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def write_records(
 
 
 def _packed(plain: BinaryIO) -> AbstractContextManager[BinaryIO]:
-    # Without name and time in it, the same records give the same bytes.
+    # Without a name and a time in the header, equal records give equal bytes.
     packed = gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=plain, mtime=0)
     return cast(AbstractContextManager[BinaryIO], packed)
 
@@ -118,13 +118,13 @@ def _check_characters(record: Record, forbidden: re.Pattern[str], standard: str)
     text = "".join([record.pmid, record.title, record.abstract, *record.mesh])
     if found := forbidden.search(text):
         raise ValueError(
-            f"records must have only characters that {standard} allows; the record with PMID "
-            f"{record.pmid!a} has {found[0]!a}: remove it"
+            f"records must contain only characters that {standard} allows; the record with PMID "
+            f"{record.pmid!a} contains {found[0]!a}: remove it"
         )
 
 
 def _list(name: str, items: Iterable[str]) -> str:
-    """Nothing at all if the list would be empty, which NLM's definition forbids."""
+    """Return a list as XML, or nothing if it is empty, which NLM's definition forbids."""
     inside = "".join(items)
     return f"<{name}>\n{inside}</{name}>\n" if inside else ""
 
@@ -141,7 +141,7 @@ def _abstract_text(line: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _heading(term: str) -> str:
-    # A record has no identifiers of terms, so these are made from the terms, in every file alike.
+    # A record has no identifiers of terms, so they are derived from the terms, equal in every file.
     number = int.from_bytes(blake2b(term.encode(), digest_size=8).digest()) % 10**12
     return (
         f'<MeshHeading><DescriptorName UI="D{number:012}" MajorTopicYN="N">{_escape(term)}'
@@ -150,4 +150,4 @@ def _heading(term: str) -> str:
 
 
 def _escape(text: str) -> str:
-    return escape(text, {"\r": "&#13;"})  # as it stands, parsers would take it for a new line
+    return escape(text, {"\r": "&#13;"})  # parsers would read a bare \r as a new line

@@ -1,1 +1,1 @@
-"""Thresholds of labels and documents, and what they reach."""
+"""Rules, which are thresholds of labels and documents, and the F1 that they reach."""

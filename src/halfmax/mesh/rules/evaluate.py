@@ -1,4 +1,4 @@
-"""What a tagger reaches on records whose terms are known."""
+"""Evaluate a tagger on records whose terms are known."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ from halfmax.metrics.average import AVERAGES
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Every rule's counts; headings that the tagger has never seen are in none of them."""
+    """The counts of every rule, without headings that the tagger does not know."""
 
     tagger: Tagger
     judged: list[Judged]
     n_documents: int
     n_headings: int
     n_unknown: int
-    n_seen: int  # documents that the tagger was fitted on
+    n_seen: int  # training documents among them
 
 
 def evaluate(tagger: Tagger, corpus: Corpus, progress: ProgressLike = None) -> Evaluation:
-    """Judge every rule on the records of a corpus that have MeSH terms."""
+    """Evaluate every rule on the records of a corpus that have MeSH terms."""
     rows = corpus.with_mesh
     if not len(rows):
         raise ValueError(f"none of the {len(corpus):,} records has MeSH terms to compare with")
     headings = corpus.headings()
     truth = truth_of(headings, rows, codes_of(headings, tagger.terms))
-    with Progress(progress, "reading texts", len(rows)) as told:
-        outputs = tagger.outputs(tagger.factors(corpus.texts(rows), told))
+    with Progress(progress, "reading texts", len(rows)) as bar:
+        outputs = tagger.outputs(tagger.factors(corpus.texts(rows), bar))
     rules = rules_of(tagger, outputs, progress)
     judged = judge(outputs, truth, rules, progress)
     n_headings = int(np.diff(headings.offsets)[rows].sum())
@@ -46,13 +46,13 @@ def evaluate(tagger: Tagger, corpus: Corpus, progress: ProgressLike = None) -> E
 
 
 def rules_of(tagger: Tagger, outputs: Outputs, progress: ProgressLike = None) -> list[MeshRule]:
-    """A half for everything, the paper's three rules for this batch, and the tagger's own three."""
+    """The threshold 0.5 for all, the paper's three rules for this batch, and the tagger's three."""
     own = {f"{AUTO} {average}": tagger.thresholds[average] for average in AVERAGES}
     return rules_beside(find_half_max(outputs, progress), own)
 
 
 def rules_beside(best: HalfMax, tuned: Mapping[str, Array]) -> list[MeshRule]:
-    """Tuned thresholds of labels, and before them a half for everything and the paper's rules."""
+    """The threshold 0.5 for all, the paper's three rules, and rules of tuned thresholds."""
     return [
         MeshRule("0.5", np.full(len(best.of_labels), 0.5)),
         *(best.rule(average, f"{PLUG_IN} {average}") for average in AVERAGES),

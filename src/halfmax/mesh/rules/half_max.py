@@ -1,4 +1,4 @@
-"""The paper's three plug-in rules: predict what has at least half of the maximum F1.
+"""The paper's three plug-in rules: predict items whose probability is at least half the maximum F1.
 
 With calibrated probabilities p, predicting a set S of items has F1 = 2 sum_S p / (sum p + |S|), as
 a ratio of expectations. For a ratio F the best set is {p >= F/2}, and the ratio that this set
@@ -19,7 +19,7 @@ from halfmax._core.types import Array, Floats
 from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.rules.rule import MeshRule
 
-# Another cut costs little beside the scores, and the best of some around a guess saves a pass.
+# A further cut costs little compared with the scores, and trying some around a guess saves a pass.
 _AROUND = np.array([0.8, 0.9, 1.0, 1.12, 1.25])
 
 
@@ -42,7 +42,7 @@ def _best_of_rows(block: Array, best: Array) -> None:
         for j in range(block.shape[1]):
             total += np.float64(block[i, j])
         best[i] = 2.0 * total / (total + block.shape[1]) if total > 0.0 else 0.0
-        # The cut only rises: most labels are below it from the beginning, and not looked at again.
+        # The cut only rises: most labels are below it from the start, and are not visited again.
         size = 0
         for j in range(block.shape[1]):
             candidates[size] = block[i, j]
@@ -60,14 +60,14 @@ def _best_of_rows(block: Array, best: Array) -> None:
 
 @dataclass(frozen=True, eq=False)
 class HalfMax:
-    """What plug-in rules reach for, for the documents of a batch together."""
+    """The maximum expected F1 for a batch of documents, for each of the plug-in rules."""
 
-    of_labels: Floats  # the maximum F1 of each label, alone: the macro rule
-    of_all: float  # that of everything pooled: the micro rule
-    of_documents: Floats  # that of each document: the samples rule
+    of_labels: Floats  # of each label: the macro rule
+    of_all: float  # of all scores pooled: the micro rule
+    of_documents: Floats  # of each document: the samples rule
 
     def rule(self, average: str, name: str) -> MeshRule:
-        """The thresholds of the rule that maximises macro, micro or per-instance (samples) F1."""
+        """Return the rule that maximises macro, micro or per-instance (samples) F1."""
         if average == "macro":
             return MeshRule(name, _half(self.of_labels))
         if average == "micro":
@@ -76,38 +76,38 @@ class HalfMax:
 
 
 def _half(best: Array) -> Floats:
-    """Half of the maximum F1; where nothing has a chance nobody is predicted."""
+    """Half of the maximum F1; +inf where all probabilities are 0, so that nothing is predicted."""
     return np.where(best > 0.0, 0.5 * best, np.inf)
 
 
 def find_half_max(outputs: Outputs, progress: ProgressLike = None) -> HalfMax:
-    """The thresholds of the three rules for these probabilities, exact over all thresholds."""
+    """Find the maximum F1 of the three rules for these probabilities, exact over all thresholds."""
     of_documents = np.empty(len(outputs.factors))
-    with Progress(progress, "plug-in rules", 0) as told:
-        of_labels, of_all = _climb(outputs, told, of_documents)
+    with Progress(progress, "plug-in rules", 0) as bar:
+        of_labels, of_all = _climb(outputs, bar, of_documents)
     return HalfMax(of_labels, of_all, of_documents)
 
 
-def _climb(outputs: Outputs, told: Progress, of_documents: Array) -> tuple[Array, float]:
-    """Let the F1 of each label, and of all of them together, rise until none rises any more.
+def _climb(outputs: Outputs, bar: Progress, of_documents: Array) -> tuple[Array, float]:
+    """Raise the F1 of each label, and of all labels pooled, until none rises any more.
 
-    The first pass also finds that of each document, which needs no other.
+    The first pass also finds the F1 of each document, which needs no further pass.
     """
     n_documents, n_labels = outputs.shape
     guesses, guess = np.zeros((1, n_labels)), 0.0
     if n_documents > limits.half_max_without_guess:
         few = n_documents // 16
-        best, guess = _climb(outputs[:few], told, of_documents[:few])
+        best, guess = _climb(outputs[:few], bar, of_documents[:few])
         guesses = _AROUND[:, None] * best
     cuts = np.concatenate([np.zeros((1, n_labels)), guesses, np.full((1, n_labels), guess)])
-    gained, taken = _sums_above(outputs, 0.5 * cuts, told, of_documents)
+    gained, taken = _sums_above(outputs, 0.5 * cuts, bar, of_documents)
     total = gained[0]
     labels = _f1(gained[:-1], total, taken[:-1]).max(axis=0)
     pooled = float(_f1(gained[-1].sum(), total.sum(), taken[-1].sum()))
     active = np.arange(n_labels)
     while len(active):
         cuts = np.stack([labels[active], np.full(len(active), pooled)])
-        gained, taken = _sums_above(outputs.of_labels(active), 0.5 * cuts, told)
+        gained, taken = _sums_above(outputs.of_labels(active), 0.5 * cuts, bar)
         reached = _f1(gained[0], total[active], taken[0])
         reached_pooled = float(_f1(gained[1].sum(), total.sum(), taken[1].sum()))
         # Cuts only rise: a label that does not move, and reaches no pooled cut, never will.
@@ -124,7 +124,7 @@ def _f1(gained: Any, total: Any, taken: Any) -> Array:
 
 
 def _sums_above(
-    outputs: Outputs, cuts: Array, told: Progress, of_documents: Array | None = None
+    outputs: Outputs, cuts: Array, bar: Progress, of_documents: Array | None = None
 ) -> tuple[Array, Array]:
     """Sum and count each label's probabilities at or above its cuts: cuts x labels."""
 
@@ -136,9 +136,9 @@ def _sums_above(
             _add_above(block, own, above, count)
         return gained, taken
 
-    told.expect(len(outputs.factors))
+    bar.expect(len(outputs.factors))
     gained, taken = np.zeros(cuts.shape), np.zeros(cuts.shape, np.int64)
-    for more_gained, more_taken in outputs.map(work, told):
+    for more_gained, more_taken in outputs.map(work, bar):
         gained += more_gained
         taken += more_taken
     return gained, taken

@@ -1,4 +1,4 @@
-"""What rules reach on documents whose terms are known, counted block by block."""
+"""Count what rules predict and hit on documents whose terms are known, block by block."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective
 
 RARE = 1.0 / 100.0  # a term is rare if a smaller share of the training documents has it
-MANY = 1.0 / 3.0  # of the documents: the paper's rare terms were predicted for more
+MANY = 1.0 / 3.0  # a rare term floods if more documents are predicted, as in the paper
 
 
 @kernel
 def _count_above(block: Array, cuts: Array, floors: Array, labels: Array, documents: Array) -> None:
-    """Count what is predicted, by label and by document."""
+    """Count predictions by label and by document."""
     for i in range(block.shape[0]):
         count = 0
         for j in range(block.shape[1]):
@@ -33,7 +33,7 @@ def _count_above(block: Array, cuts: Array, floors: Array, labels: Array, docume
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A rule's counts on documents that it has not seen."""
+    """The counts of a rule on documents whose terms are known."""
 
     rule: MeshRule
     predicted: npt.NDArray[np.int64]  # of each label
@@ -75,11 +75,11 @@ class Judged:
         return float(f1.mean())
 
     def flooding(self, rare: Array) -> int:
-        """How many of the rare labels are predicted for more than a third of the documents."""
+        """The number of rare labels that are predicted for more than a third of the documents."""
         return int((self.shares[rare] > MANY).sum())
 
     def summary(self, rare: Array) -> dict[str, Any]:
-        """What it reached, how many labels a document gets, and how many rare ones flood."""
+        """The scores, the mean number of labels per document, and how many rare labels flood."""
         return {
             "macro": self.macro,
             "macro_occurring": self.macro_seen,
@@ -91,7 +91,7 @@ class Judged:
 
     @property
     def shares(self) -> Floats:
-        """For how many of the documents each label is predicted."""
+        """The share of documents for which each label is predicted."""
         return self.predicted / self.n_documents
 
 
@@ -110,8 +110,8 @@ def judge(
             _count_block(block, truth[rows], cuts, found[:, r], documents[:, r, rows])
         return found
 
-    with Progress(progress, "judging rules", n_documents) as told:
-        for found in outputs.map(work, told):
+    with Progress(progress, "judging rules", n_documents) as bar:
+        for found in outputs.map(work, bar):
             labels += found
     positives = np.bincount(truth.indices, minlength=n_labels)
     return [
@@ -142,11 +142,11 @@ def _count_block(
 
 
 def are_rare(counts: Array, n_documents: int) -> npt.NDArray[np.bool_]:
-    """Which labels are rare, by how many of the training documents have them."""
+    """Whether each label is rare, by the number of training documents that have it."""
     return counts < RARE * n_documents
 
 
 def _f1(hits: Any, predicted: Any, positives: Any) -> Floats:
-    # F1 knows no true negatives: any total will do.
+    # F1 does not depend on true negatives, so any total will do.
     f1 = Objective(find_metric("f1"), zero_division=0.0)
     return f1(hits, predicted, positives, predicted + positives)

@@ -1,4 +1,4 @@
-"""Every numerical statement of the paper, computed again, in the order of the paper."""
+"""Check every numerical statement of the paper, in the order of the paper."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -18,20 +18,25 @@ from halfmax.paper.curse.simulation import Curse
 
 __all__ = ["Claim", "check_claims"]
 
-FEWEST_RUNS = 300  # of the curse, for verdicts that do not hang on chance
+FEWEST_RUNS = 300  # of the curse, so that verdicts do not depend on chance
 
 Topic = Callable[[], Iterator[Claim]]
 
 
 def check_claims(curse: Curse, progress: ProgressLike = None) -> list[Claim]:
-    """All claims, by the sections of the paper.
+    """Check all claims, and return them sorted by the sections of the paper.
 
     Parameters
     ----------
-    curse
-        The simulated winner's curse that Section 7 is held against; 300 runs or more.
-    progress
-        True for a line on stderr, or a function of (topics done, topics in all).
+    curse : Curse
+        The simulated winner's curse that Section 7 is compared with; 300 runs or more.
+    progress : bool, callable or None
+        True for a line on stderr, or a function of (done, total) in topics.
+
+    Returns
+    -------
+    list of Claim
+        The claims with their verdicts.
     """
     topics: list[Topic] = [
         *sections_1_2.TOPICS,
@@ -42,13 +47,13 @@ def check_claims(curse: Curse, progress: ProgressLike = None) -> list[Claim]:
         *(partial(topic, curse) for topic in errata_section_7.TOPICS),
     ]
     claims: list[Claim] = []
-    with Progress(progress, "checking the paper's claims", len(topics)) as told:
+    with Progress(progress, "checking the paper's claims", len(topics)) as bar:
         for topic in topics:
             claims.extend(topic())
-            told.advance(1)
+            bar.advance(1)
     return sorted(claims, key=_section)
 
 
 def _section(claim: Claim) -> list[int]:
-    """The numbers of its section: [4, 2] for "Section 4.2, Theorem 3"."""
+    """The numbers of a claim's section: [4, 2] for "Section 4.2, Theorem 3"."""
     return [int(number) for number in re.findall(r"\d+", claim.where.split(",")[0])]

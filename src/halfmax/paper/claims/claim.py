@@ -1,4 +1,4 @@
-"""One numerical statement of the paper beside our own number, and how the two are judged."""
+"""A numerical statement of the paper, our own value of it, and the verdict."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 PASS, DIFFERS = "pass", "differs"
 
-#: How much a difference matters.
+#: Grades: how much a difference matters.
 SLIP = "a slip: the result stands"
 ASSUMES = "holds under an assumption"
 FAILS = "does not hold"
@@ -19,24 +19,24 @@ class Claim:
 
     Attributes
     ----------
-    key
+    key : str
         A short name, such as ``"two-labels-rare-perfect"``.
-    where
+    where : str
         The place in the paper.
-    statement
+    statement : str
         The claim in one sentence.
-    paper
+    paper : float, str or None
         The value that the paper prints or implies; None if it names no number.
-    ours
-        The value computed.
-    verdict
-        ``"pass"`` or ``"differs"``, by a rule that looks at the numbers.
-    grade
-        How much a difference matters: `SLIP`, `ASSUMES` or `FAILS`; empty where the two agree.
-    why
-        The reason of a difference; else a remark, or nothing.
-    seen
-        Further numbers that were measured on the way.
+    ours : float or str
+        The value that we compute.
+    verdict : {"pass", "differs"}
+        The verdict, by a rule that looks at the numbers.
+    grade : str
+        How much a difference matters: `SLIP`, `ASSUMES` or `FAILS`; empty if the two agree.
+    why : str
+        The reason for a difference; otherwise a remark, or empty.
+    seen : dict
+        Further numbers that were measured.
     """
 
     key: str
@@ -90,7 +90,7 @@ def printed(
 
 
 def agrees_to_printed_digits(value: float, printed: str) -> bool:
-    """Whether the value, rounded to as many digits as are printed, is the number printed.
+    """Whether the value, rounded to the digits of the printed number, equals it.
 
     >>> agrees_to_printed_digits(0.1818, "0.18"), agrees_to_printed_digits(0.8333, "0.84")
     (True, False)
@@ -103,7 +103,7 @@ def agrees_to_printed_digits(value: float, printed: str) -> bool:
 
 
 def half_a_digit(printed: str) -> Decimal:
-    """Half of one unit in the last digit printed."""
+    """Half of one unit of the last printed digit."""
     exponent = Decimal(printed).as_tuple().exponent
     if not isinstance(exponent, int):
         raise ValueError(f"printed must be a finite number; got {printed!r}")

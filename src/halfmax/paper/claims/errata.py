@@ -1,6 +1,6 @@
-"""Sections 2, 4, 5: what the paper gets wrong or leaves rough, with the numbers.
+"""Errata of Sections 2, 4 and 5, and of half the F1 on data, with the numbers.
 
-The winner's curse has errata of its own, in `errata_curse`.
+The winner's curse has errata of its own, in `errata_section_7`.
 """
 
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ def _nothing_to_find() -> Iterator[Claim]:
         Statement(
             "nothing-to-find",
             "Section 2, below Equation 1",
-            "Theorem 3 does not hang on how F1 is defined where there is nothing to find: items "
+            "Theorem 3 does not depend on how F1 is defined if there is nothing to find: items "
             "predicted of 10 with probability 0.01, if 0/0 counts as 1.",
             float(as_zero.counts[0]),
         ),
@@ -63,7 +63,7 @@ def _nothing_to_find() -> Iterator[Claim]:
         why="Written in counts F1 is still 0/0 when nothing is positive and nothing predicted. The "
         "proof ends with a proviso, that some example be positive; with none certain to be, the "
         "theorem needs 0/0 to count as 0, as it does by default in halfmax and scikit-learn. If "
-        "it counts as 1, predicting nobody is better for rare labels.",
+        "it counts as 1, predicting nothing is better for rare labels.",
         seen={
             "expected f1 of everybody, 0/0 = 0": as_zero.expected_score,
             "expected f1 of nobody, 0/0 = 1": as_one.expected_score,
@@ -173,7 +173,7 @@ def _known_number_of_positives() -> Iterator[Claim]:
         agrees=abs(exact[n] - formula) < 1e-6,
         why="The proof takes the number of positives as known, and then its formula is right. If "
         "each item is positive on its own, the number varies and the expectation is lower, by "
-        "order 1/n. The decision, to predict everybody, is the same.",
+        "order 1/n. The decision, to predict all items, is the same.",
         seen={"with exactly 1 positive": known}
         | {f"at n = {m}": value for m, value in exact.items()},
         grade=ASSUMES,
@@ -238,8 +238,8 @@ def _washing_out_condition() -> Iterator[Claim]:
         tp = recall * common
         fp = 0.1 * tp
         perfect = float(_F1(tp + rare, fp, common - tp, 0))
-        nobody = float(_F1(tp, fp, common - tp + rare, 0))
-        ratios[recall] = perfect / nobody
+        never = float(_F1(tp, fp, common - tp + rare, 0))
+        ratios[recall] = perfect / never
     yield judged(
         Statement(
             "washing-out-condition",

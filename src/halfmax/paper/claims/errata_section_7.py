@@ -1,4 +1,4 @@
-"""Section 7: what the paper gets wrong about the winner's curse, with the numbers."""
+"""Errata of Section 7, on the winner's curse, with the numbers."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -47,8 +47,8 @@ def _printed_bound(curse: Curse) -> Iterator[Claim]:
         Statement(
             "curse-printed-bound",
             _WHERE,
-            "The top item alone loses from a base rate of (sqrt(1 + 8/n) - 1) / 2 on, with n = "
-            f"{n:,}.",
+            "The top item alone loses if the base rate is at least (sqrt(1 + 8/n) - 1) / 2, with "
+            f"n = {n:,}.",
             bound,
         ),
         ours=follows,
@@ -61,7 +61,7 @@ def _printed_bound(curse: Curse) -> Iterator[Claim]:
 
 
 def _turn(base_rates: Floats, shares: Floats) -> float | None:
-    """Where the share falls below one half for good, between base rates on a logarithmic scale."""
+    """The base rate above which the share stays below one half, interpolated on a log scale."""
     falls = np.flatnonzero((shares[:-1] >= 0.5) & (shares[1:] < 0.5))
     if not len(falls):
         return None
@@ -73,7 +73,7 @@ def _turn(base_rates: Floats, shares: Floats) -> float | None:
 
 @cache
 def _simulated_shares(n: int) -> tuple[Floats, Floats]:
-    """Base rates from 1 / sqrt(n) on, and the share of runs that predict less than half."""
+    """Base rates from 1 / sqrt(n) upwards, and the share of runs that predict less than half."""
     rates = np.geomspace(n**-0.5, n**-0.2, 10)
     runs = [simulate_winners_curse(n, float(b), _RUNS, _SEED) for b in rates]
     return rates, np.array([np.mean(fractions < 0.5) for fractions in runs])
@@ -87,7 +87,7 @@ def _simulated_turn(n: int) -> float:
 
 
 def _exponent(sizes: npt.ArrayLike, turns: npt.ArrayLike) -> float:
-    """The slope of the turning base rate over n, both logarithmic."""
+    """The slope of the turning base rate over n, on log scales."""
     return float(np.polyfit(np.log(np.asarray(sizes)), np.log(np.asarray(turns)), 1)[0])
 
 
@@ -108,7 +108,7 @@ def _where_it_turns(curse: Curse) -> Iterator[Claim]:
         ours=ours,
         agrees=0.5 < ours / bound < 2,
         why="n < (1 - b) / b^2 is when the top item alone can win. But every stretch of lucky "
-        "items competes: after k items luck is worth sqrt(bk) positives, and that outweighs what "
+        "items competes: after k items luck adds sqrt(bk) positives, and that outweighs what "
         "is lost by stopping early while n b^3 is small. So the turn is near n = 0.16 / b^3, where "
         "the limit law and the simulations put it, and not near n = 1 / b^2, where "
         f"{at_root[curse.n]:.0%} of the runs predict less than half.",

@@ -1,4 +1,4 @@
-"""Section 4: the best regions, batches, and classifiers without information."""
+"""Claims of Section 4: the best regions, batches, and classifiers without information."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -21,7 +21,7 @@ _SEED = 0
 
 
 def lowest_predicted(batch: Floats) -> float:
-    """The probability from which one more item is predicted along with this batch."""
+    """The lowest probability at which one more item is predicted together with this batch."""
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -38,7 +38,7 @@ def _normal_regions() -> list[tuple[float, float, DecisionRegion]]:
 
 
 def _best_single_threshold(positive: Any, negative: Any, base_rate: float) -> float:
-    """The best F1 of one threshold, by plain search along the scores."""
+    """The best F1 of one threshold, by a plain search over the scores."""
 
     def f1(threshold: Any) -> Any:
         tp = base_rate * positive.sf(threshold)
@@ -145,7 +145,7 @@ def _calibrated() -> Iterator[Claim]:
 
 
 def _batches_of(size: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Matrices of many batches, one in each row, of laws that differ in spread and mean."""
+    """Yield matrices with a batch in each row, from distributions of different spread and mean."""
     shape = 500, size
     for power in (1, 2, 4):
         yield rng.random(shape) ** power
@@ -168,8 +168,8 @@ def _same_item_two_batches() -> Iterator[Claim]:
         Statement(
             "batch-best-of-poor",
             "Section 4.2, batch observation",
-            "An item of probability 0.1 is predicted wherever it is the most probable of its "
-            "batch: the share of 20,000 random batches in which it is.",
+            "An item of probability 0.1 is predicted if it is the most probable of its batch: the "
+            "share of 20,000 random batches in which it is.",
             1.0,
         ),
         ours=min(shares),
@@ -197,8 +197,8 @@ def _batch_of_halves() -> Iterator[Claim]:
         Statement(
             "batch-halves-threshold",
             "Section 4.2, batch observation",
-            f"One more item beside {_MANY:,} of probability 0.5 is predicted from a probability of "
-            "one third on.",
+            f"One more item beside {_MANY:,} items of probability 0.5 is predicted if its "
+            "probability is at least one third.",
             "1/3",
         ),
         ours=cut,
@@ -219,30 +219,30 @@ def _never_above_half() -> Iterator[Claim]:
         Statement(
             "batch-threshold-at-most-half",
             "Section 4.2, batch observation",
-            "No item more probable than 0.5 is ever left out: the most probable one left out of "
+            "No item more probable than 0.5 is ever left out: the most probable item left out of "
             "28,000 random batches.",
             0.5,
         ),
         ours=largest,
         agrees=largest <= 0.5,
-        why="The limit is reached by an item beside items that are sure.",
+        why="The limit is reached by an item beside items that are certain.",
         seen={"threshold beside 10 sure items": perfect},
     )
 
 
 def _no_information() -> Iterator[Claim]:
     grid = list(product((1, 2, 5, 20, 100, 1000), (1e-4, 0.01, 0.1, 0.5, 0.9, 0.999)))
-    everybody = [expected_curve(np.full(n, b)).argmax() == n for n, b in grid]
+    all_best = [expected_curve(np.full(n, b)).argmax() == n for n, b in grid]
     yield judged(
         Statement(
             "theorem-3-everybody",
             "Section 4.2, Theorem 3",
-            "When all probabilities are equal, predicting everybody has the highest expected F1: "
+            "When all probabilities are equal, predicting all items has the highest expected F1: "
             "share of 36 batches.",
             1.0,
         ),
-        ours=float(np.mean(everybody)),
-        agrees=all(everybody),
+        ours=float(np.mean(all_best)),
+        agrees=all(all_best),
     )
     same = stats.norm(0)
     rare, common = (decision_region(same, same, b).score for b in (0.001, 0.999))

@@ -1,4 +1,4 @@
-"""Section 7: what the paper says of the winner's curse, and what bears it out."""
+"""Claims of Section 7, on the winner's curse, that simulations confirm."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ _SIZES = (10**4, 10**5, 10**6, 10**7)
 
 
 def future_f1(fraction: npt.ArrayLike, base_rate: float) -> Floats:
-    """F1 on endless new data when this fraction is predicted without information."""
+    """F1 on infinite new data when this fraction is predicted without information."""
     share = np.asarray(fraction, np.float64)
     return 2 * base_rate * share / (base_rate + share)
 
@@ -30,7 +30,7 @@ def chance_that_top_wins(n: int, base_rate: float) -> float:
 
     With `a` positives, the first among them, 2 / (1 + a) must be above 2a / (a + n): a^2 < n.
     """
-    most_others = np.ceil(np.sqrt(n)) - 2  # so many of the other items may be positive
+    most_others = np.ceil(np.sqrt(n)) - 2  # positives allowed among the other items
     return float(base_rate * stats.binom.cdf(most_others, n - 1, base_rate))
 
 
@@ -123,7 +123,7 @@ def _from_all_to_nearly_none(curse: Curse) -> Iterator[Claim]:
         Statement(
             "curse-common-label",
             where,
-            f"At a high base rate ({curse.base_rates[common]:g}) almost everybody is predicted: "
+            f"At a high base rate ({curse.base_rates[common]:g}) almost all items are predicted: "
             "median fraction.",
             "almost all",
         ),
@@ -135,7 +135,7 @@ def _from_all_to_nearly_none(curse: Curse) -> Iterator[Claim]:
         Statement(
             "curse-rare-label",
             where,
-            "At a low base rate hardly anybody is predicted, even from many items: the lowest "
+            "At a low base rate hardly any item is predicted, even of many items: the lowest "
             f"median fraction, at {curse.base_rates[dip]:g}.",
             "almost none",
         ),

@@ -1,4 +1,4 @@
-"""Sections 1 and 2: the shape of F1, accuracy and Jaccard."""
+"""Claims of Sections 1 and 2: the shape of F1, accuracy and Jaccard."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -52,7 +52,7 @@ def _range_of_labels() -> Iterator[Claim]:
         ours=lowest[0.5],
         agrees=lowest[0.5] > 0.66 and lowest[0.001] < 0.01 and highest[0.001] > 0.9,
         why="Ours is the lowest F1 at a base rate of one half. No classifier is below 2b / (1 + "
-        "b), what predicting everybody earns.",
+        "b), the F1 of predicting all items.",
         seen={f"lowest at {b:g}": f1 for b, f1 in lowest.items()}
         | {f"highest at {b:g}": f1 for b, f1 in highest.items()},
     )
@@ -147,7 +147,7 @@ def _complement() -> Iterator[Claim]:
         ),
         ours=plain - complement,
         agrees=plain - complement > 0.99,
-        why=f"Everybody of {n:,} is predicted and all but one are positive.",
+        why=f"All of {n:,} items are predicted and all but one are positive.",
         seen={"f1": plain, "f1 of the complements": complement},
     )
 

@@ -1,4 +1,4 @@
-"""Sections 5 and 6: many labels under micro and macro F1, and the table of MeSH terms."""
+"""Claims of Sections 5 and 6: micro and macro F1 of many labels, and the table of MeSH terms."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -53,7 +53,7 @@ def _two_labels() -> Iterator[Claim]:
 
 
 def _rare_label_without_information() -> Iterator[Claim]:
-    """Three labels with signal beside one of base rate 0.01 without: what each average predicts."""
+    """Compare averages on three labels with signal and one of base rate 0.01 without signal."""
     n, rng = 2000, np.random.default_rng(_SEED)
     known = rng.beta([1.0, 0.5, 0.5], [1.0, 1.0, 4.0], (n, 3))
     probabilities = np.hstack([known, np.full((n, 1), 0.01)])
@@ -87,7 +87,7 @@ def _micro_f1(rare_positives: int, predict: str) -> float:
     truth[:3000, 0], predictions[500:3300, 0] = 1, 1
     truth[:1000, 1], predictions[200:1200, 1] = 1, 1
     truth[:rare_positives, 2] = 1
-    predicted = {"perfect": rare_positives, "nobody": 0, "everybody": n}[predict]
+    predicted = {"perfect": rare_positives, "none": 0, "all": n}[predict]
     predictions[:predicted, 2] = 1
     return score(truth, predictions, average="micro")
 
@@ -96,7 +96,7 @@ def _washed_out() -> Iterator[Claim]:
     tp, a, c = 2500 + 800, 3000 + 1000, 2800 + 1000
     wrong, ratios = 0.0, {}
     for positives in (1000, 100, 10, 1):
-        ratio = _micro_f1(positives, "perfect") / _micro_f1(positives, "nobody")
+        ratio = _micro_f1(positives, "perfect") / _micro_f1(positives, "none")
         formula = (1 + positives / tp) / (1 + positives / (a + c + positives))
         wrong = max(wrong, abs(ratio - formula))
         ratios[positives] = ratio
@@ -123,8 +123,8 @@ def _washed_out() -> Iterator[Claim]:
         agrees=ratios[1] - 1 < 0.001,
         why="The paper's word small must mean close to 1: the ratio is never below 1.",
         seen={f"ratio, rare positives: {positives}": ratio for positives, ratio in ratios.items()}
-        | {"micro f1, 1 positive, nobody predicted": _micro_f1(1, "nobody")}
-        | {"micro f1, 1 positive, everybody predicted": _micro_f1(1, "everybody")},
+        | {"micro f1, 1 positive, nobody predicted": _micro_f1(1, "none")}
+        | {"micro f1, 1 positive, everybody predicted": _micro_f1(1, "all")},
     )
 
 
@@ -151,7 +151,7 @@ _RARE = ("Phosphinic Acids", "Penicillanic Acid", "Platypus")
 
 
 def could_be_half(threshold: str, best_f1: str) -> bool:
-    """Whether some F1 that prints as `best_f1` has a half that prints as `threshold`."""
+    """Whether half of some F1 that is printed as `best_f1` is printed as `threshold`."""
     furthest = half_a_digit(best_f1) / 2 + half_a_digit(threshold)
     return abs(Decimal(best_f1) / 2 - Decimal(threshold)) <= furthest
 
@@ -191,7 +191,7 @@ def _mesh_thresholds() -> Iterator[Claim]:
 
 
 def _mesh_shares() -> Iterator[Claim]:
-    """All terms are predicted for documents of one test set, whose size is not printed."""
+    """Bound the size of the test set, which is not printed, by the counts of all terms."""
     fewest = max(term.predicted for term in _TERMS)
     too_many = 3 * min(term.predicted for term in _TERMS if term.name in _RARE)
     lowest_f1 = 2 / too_many

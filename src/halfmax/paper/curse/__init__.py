@@ -1,1 +1,1 @@
-"""The winner's curse of Section 7: simulation and law."""
+"""The winner's curse of Section 7: its simulation and its limit law."""

@@ -1,4 +1,4 @@
-"""How much is predicted when F1 is maximised on labels that the scores know nothing about.
+"""The limit law of how much is predicted when F1 is maximised on scores without information.
 
 In score order the labels are coins of chance b, so after k of n items there are about
 ``b k + sqrt(b (1-b)) W(k)`` positives, W a Brownian motion. Put into F1 = 2 tp / (k + b n), with
@@ -24,12 +24,12 @@ def bound_of_the_text(n: float) -> float:
 
 
 def printed_bound(n: float) -> float:
-    """The base rate that the paper prints for the same, which is another one."""
+    """The base rate that the paper prints for this bound, which is a different one."""
     return float((np.sqrt(1 + 8 / n) - 1) / 2)
 
 
 def chance_below(fraction: float, n: float, base_rate: float) -> float:
-    """The limit of the chance that less than this fraction is predicted.
+    """The limit of the probability that less than this fraction is predicted.
 
     >>> round(chance_below(0.5, n=10**6, base_rate=0.01), 3)
     0.152
@@ -41,7 +41,7 @@ def chance_below(fraction: float, n: float, base_rate: float) -> float:
 
 
 def turning_base_rate(n: float) -> float:
-    """Where less than half is predicted in one run of two: about ``0.55 / n**(1/3)``.
+    """The base rate at which half of all runs predict less than half: about ``0.55 / n**(1/3)``.
 
     >>> round(turning_base_rate(10**6), 5)
     0.00549

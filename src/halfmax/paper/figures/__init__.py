@@ -1,1 +1,1 @@
-"""The paper's figures: their data and how they are drawn."""
+"""The paper's figures and some new ones: their data, how they are drawn, and their captions."""

@@ -1,6 +1,6 @@
-"""The numbers behind the figures: plain arrays, computed by halfmax wherever it can.
+"""The data of the figures: plain arrays, computed by halfmax where possible.
 
-As in Section 4 of the paper, tp, fp, fn and tn are fractions that add up to one.
+As in Section 4 of the paper, tp, fp, fn and tn are fractions that sum to one.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _POINTS = 101
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Curves over the same x, one for each value of what is held fixed."""
+    """Curves over a common x, one for each value of the fixed count."""
 
     fixed: tuple[float, ...]
     x: Floats
@@ -36,7 +36,7 @@ class Family:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """A metric of every tp and fp that the base rate allows."""
+    """F1 for every tp and fp that the base rate allows."""
 
     tp: Floats
     fp: Floats
@@ -45,17 +45,17 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Guessing:
-    """Expected F1 of the best threshold for a classifier that knows nothing but the base rate."""
+    """Expected F1 of the best threshold for a classifier that knows only the base rate."""
 
     base_rates: Floats
-    limit: Floats  # of an endless batch
+    limit: Floats  # for an infinite batch
     marked_rates: Floats
     marked: Floats  # batch sizes x marked rates, exact
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Labelled scores: of one classifier, or rows x labels."""
+    """Labelled scores, of one classifier or of rows x labels."""
 
     truth: npt.NDArray[np.bool_]
     scores: Floats
@@ -64,10 +64,10 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """How far the best decisions of finite batches are from the rule of half the best F1."""
+    """The gap between the best decisions of finite batches and the rule of half the best F1."""
 
     sizes: npt.NDArray[np.int64]
-    threshold: Floats  # lowest probability predicted minus F*/2, mean over batches
+    threshold: Floats  # lowest predicted probability minus F*/2, mean over batches
     lost: Floats  # expected F1 of the best decision minus that of the rule
 
 
@@ -98,7 +98,7 @@ def _of_fractions(metric: Metric, tp: Floats, fp: Floats) -> Floats:
 
 
 def guessing() -> Guessing:
-    """2b/(1+b), and what finite batches of items that all have probability b can expect."""
+    """Compute 2b/(1+b), and the best expected F1 of finite batches of items of probability b."""
     rates = np.linspace(0.0, 1.0, _POINTS)
     marked = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
     exact = [decide(np.tile(marked, (n, 1))).expected_scores for n in BATCH_SIZES]
@@ -106,7 +106,7 @@ def guessing() -> Guessing:
 
 
 def regions() -> dict[str, DecisionRegionDisplay]:
-    """Two pairs of normal scores: of equal spread, and with positives that spread wider."""
+    """Two pairs of normal scores: of equal spread, and with positives of wider spread."""
     negative = stats.norm(0.0, 1.0)
     return {
         "equal spread: one ray": _region(stats.norm(2.0, 1.0), negative),
@@ -129,19 +129,19 @@ def _region(positive: Any, negative: Any) -> DecisionRegionDisplay:
 
 
 def calibrated(n: int = 100_000, seed: int = 0) -> Sample:
-    """Probabilities, and truth that is drawn with them."""
+    """Draw probabilities, and a truth with these probabilities."""
     rng = np.random.default_rng(seed)
     scores = rng.beta(0.7, 3.0, n)
     return Sample(rng.random(n) < scores, scores)
 
 
 def batch(n: int = 40, seed: int = 5) -> Floats:
-    """Probabilities of a few independent items."""
+    """Draw the probabilities of a few independent items."""
     return np.random.default_rng(seed).beta(0.6, 1.2, n)
 
 
 def half_calibrated(n: int = 4_000, labels: int = 120, seed: int = 0) -> Sample:
-    """Calibrated probabilities of labels from rare to common; of every tenth the root is taken."""
+    """Draw calibrated probabilities of rare to common labels; roots are taken of every tenth."""
     rng = np.random.default_rng(seed)
     rates = np.geomspace(0.002, 0.4, labels)
     scores = special.expit(special.logit(rates) + 1.5 * rng.normal(size=(n, labels)))
@@ -151,7 +151,7 @@ def half_calibrated(n: int = 4_000, labels: int = 120, seed: int = 0) -> Sample:
 
 
 def of_all_rates(n: int = 2_000, labels: int = 500, seed: int = 0) -> Sample:
-    """Labels from rare to common whose scores tell less the rarer they are."""
+    """Draw labels from rare to common; the rarer a label, the less informative are its scores."""
     rng = np.random.default_rng(seed)
     rates = np.geomspace(1.0 / n, 0.3, labels)
     truth = rng.random((n, labels)) < rates
@@ -160,7 +160,7 @@ def of_all_rates(n: int = 2_000, labels: int = 500, seed: int = 0) -> Sample:
 
 
 def gaps(sizes: Sequence[int] = GAP_SIZES, cells: int = 8_000_000, seed: int = 0) -> Gaps:
-    """Theorem 2 on batches of squared uniform probabilities: about so many cells of each size."""
+    """Test Theorem 2 on batches of squared uniform probabilities, about `cells` for each size."""
     rng = np.random.default_rng(seed)
     threshold, lost = [], []
     for size in sizes:

@@ -1,4 +1,4 @@
-"""How each figure is drawn: numbers in, marks on an empty figure out; nothing is simulated here."""
+"""Draw each figure from its data on an empty figure; nothing is simulated here."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
-Line = tuple[Floats, str, str, float]  # heights, dashes, name, and how far along the name stands
+Line = tuple[Floats, str, str, float]  # heights, dashes, name, and the position of the name
 
 _BESIDE: dict[str, Any] = {
     "textcoords": "offset points",
@@ -38,7 +38,7 @@ _BESIDE: dict[str, Any] = {
 
 
 def draw_family(family: Family, fixed: str, x: str, y: str, figure: "Figure") -> None:
-    """A line for each value of what is held fixed; how far the first one bends is shaded."""
+    """Draw a line for each value of the fixed count; shade the bend of the first one."""
     ax = figure.subplots()
     straight = np.linspace(family.curves[0][0], family.curves[0][-1], len(family.x))
     ax.fill_between(family.x, straight, family.curves[0], color=PALE, linewidth=0)
@@ -52,7 +52,7 @@ def draw_family(family: Family, fixed: str, x: str, y: str, figure: "Figure") ->
 
 
 def draw_surface(surface: Surface, figure: "Figure") -> None:
-    """The surface itself, and its level lines beside it."""
+    """Draw the surface, and its level lines beside it."""
     left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(1.0, 1.05))[0]
     _draw_relief(surface, left.add_axes((0.07, 0.02, 0.93, 0.98), projection="3d"))
     ax = right.subplots()
@@ -81,7 +81,7 @@ def _draw_relief(surface: Surface, ax: Any) -> None:
 
 
 def draw_guessing(guessing: Guessing, figure: "Figure") -> None:
-    """Guessing against the base rate, and the room that is left up to perfection."""
+    """Draw the F1 of guessing against the base rate, and what is left to gain."""
     ax = figure.subplots()
     ax.fill_between(guessing.base_rates, guessing.limit, 1.0, color=PALE, linewidth=0)
     ax.plot(guessing.base_rates, np.ones_like(guessing.limit), color=INK, clip_on=False)
@@ -101,13 +101,13 @@ def draw_guessing(guessing: Guessing, figure: "Figure") -> None:
 
 
 def draw_curse(curse: Curse, figure: "Figure") -> None:
-    """How often which fraction is predicted, on a plain axis and on one that widens its ends."""
+    """Draw the distribution of the fraction predicted, for each base rate."""
     shown = WinnersCurseDisplay(curse.n, curse.base_rates, curse.fractions)
     shown.plot(figure.subplots())
 
 
 def draw_plane(plane: Plane, figure: "Figure") -> None:
-    """How often a threshold is high, in two meanings of it, and the lines said to bound them."""
+    """Draw how often a threshold is high, by two measures, and the bounds proposed for them."""
     n = plane.sizes.astype(np.float64)
     bound = np.array([printed_bound(size) for size in n])
     printed = bound, "--", r"$b = (\sqrt{1 + 8/n} - 1)\,/\,2$", 0.4
@@ -139,14 +139,14 @@ def _draw_map(ax: "Axes", plane: Plane, shares: Floats, lines: list[Line]) -> "Q
 
 
 def _halo() -> list[Any]:
-    """A white edge, so that ink is seen on every colour."""
+    """A white outline, so that lines are visible on every colour."""
     from matplotlib.patheffects import withStroke
 
     return [withStroke(linewidth=3, foreground="white")]
 
 
 def _edges(centres: Any) -> Floats:
-    """Borders of the cells around points of a log axis, halfway between them."""
+    """The borders of cells around points of a log axis, halfway between the points."""
     logs = np.log(centres)
     inner = (logs[1:] + logs[:-1]) / 2
     edges: Floats = np.exp([2 * logs[0] - inner[0], *inner, 2 * logs[-1] - inner[-1]])
@@ -154,7 +154,7 @@ def _edges(centres: Any) -> Floats:
 
 
 def draw_regions(regions: dict[str, DecisionRegionDisplay], figure: "Figure") -> None:
-    """Both weighted densities, and the scores where the positive one reaches J times the other."""
+    """Draw both weighted densities, and where the positive one reaches J times the other."""
     axes = figure.subplots(1, len(regions), sharey=True)
     for ax, (name, region) in zip(axes, regions.items(), strict=True):
         region.plot(ax, name=name)
@@ -162,29 +162,29 @@ def draw_regions(regions: dict[str, DecisionRegionDisplay], figure: "Figure") ->
 
 
 def draw_threshold_curve(sample: Sample, figure: "Figure") -> None:
-    """F1, precision and recall of calibrated scores against the threshold."""
+    """Draw F1, precision and recall of calibrated scores against the threshold."""
     ThresholdCurveDisplay.from_predictions(sample.truth, sample.scores, ax=figure.subplots())
 
 
 def draw_expected_curve(p: Floats, figure: "Figure") -> None:
-    """What to expect of predicting the k most probable items."""
+    """Draw the expected F1 of predicting the k most probable items."""
     ExpectedCurveDisplay.from_probabilities(p, ax=figure.subplots())
 
 
 def draw_half_max(sample: Sample, figure: "Figure") -> None:
-    """Tuned thresholds of many labels against half their best F1."""
+    """Draw tuned thresholds of many labels against half their best F1."""
     ax = figure.subplots()
     HalfMaxDisplay.from_predictions(sample.truth, sample.scores, labels=sample.labels, ax=ax)
 
 
 def draw_label_health(sample: Sample, figure: "Figure") -> None:
-    """What macro F1 predicts of many labels, most of them rare."""
+    """Draw how often each of many labels is predicted under macro F1; most labels are rare."""
     ax = figure.subplots()
     LabelHealthDisplay.from_predictions(sample.truth, sample.scores, labels=sample.labels, ax=ax)
 
 
 def draw_gaps(gaps: Gaps, figure: "Figure") -> None:
-    """How fast the rule of half the best F1 becomes right: marks, on lines of slope -1 and -2."""
+    """Draw how fast the rule of half the best F1 converges, with lines of slope -1 and -2."""
     ax = figure.subplots()
     for values, power, colour, mark, name in (
         (gaps.threshold, -1, BLUE, "o", "lowest probability predicted,\nminus F*/2: falls as 1/n"),

@@ -1,6 +1,6 @@
-"""The figures of the paper, and others that it does not have: each with words and a way to draw it.
+"""The figures of the paper and some new ones, each with its title, caption and drawing function.
 
-Numbers come from `figure_data` and from the simulation, `drawing` draws them.
+The numbers come from `data` and from the simulation; `drawing` draws them.
 """
 
 from collections.abc import Callable
@@ -25,18 +25,22 @@ _RATE = f"Fractions of all examples; the base rate is {data.BASE_RATE:g}."
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure that can be drawn, where it comes from, and what to see in it.
+    """A figure that can be drawn, its source, and its title and caption.
 
     Attributes
     ----------
-    key
-        The name of its files, without the ending.
-    source
-        Which figure of the paper it is, or that the paper has none.
-    title, caption
-        A few words, and one to three sentences that also serve those who cannot see it.
-    draw
-        Draws on an empty figure of this `size`, in inches.
+    key : str
+        The name of its files, without the suffix.
+    source : str
+        The number of the figure in the paper, or that it is not in the paper.
+    title : str
+        A few words.
+    caption : str
+        One to three sentences, which also describe the figure to readers who cannot see it.
+    draw : callable
+        Draws on an empty figure of this `size`.
+    size : tuple of float
+        Width and height in inches.
     """
 
     key: str
@@ -48,7 +52,7 @@ class Picture:
 
 
 def pictures(curse: Curse, plane: Plane) -> list[Picture]:
-    """All pictures: those of the paper in its order, then those that are not in it."""
+    """List all pictures: those of the paper in its order, then the new ones."""
     return [
         *_metric_pictures(),
         _guessing_picture(),
@@ -61,7 +65,7 @@ def pictures(curse: Curse, plane: Plane) -> list[Picture]:
 
 
 def rendered(picture: Picture, kinds: tuple[str, ...] = ("png", "svg")) -> dict[str, bytes]:
-    """The picture as files of these kinds: their names and contents."""
+    """Render the picture as files of these kinds, and return their names and contents."""
     words = {"Title": picture.title, "Description": picture.caption}
     with styled():
         figure = new_figure(picture.size)
@@ -72,7 +76,7 @@ def rendered(picture: Picture, kinds: tuple[str, ...] = ("png", "svg")) -> dict[
 def save(
     picture: Picture, folder: Path, kinds: tuple[str, ...] = ("png", "svg")
 ) -> tuple[Path, ...]:
-    """Write the picture into a folder that exists, a file of each kind; gives their paths."""
+    """Write the picture to an existing folder, one file of each kind, and return their paths."""
     contents = rendered(picture, kinds)
     for name, content in contents.items():
         write_whole(Path(folder) / name, content)
@@ -193,7 +197,7 @@ def _gaps_picture() -> Picture:
 
 
 def _display_pictures() -> list[Picture]:
-    """The theorems on data, drawn by the displays that users have."""
+    """The theorems on data, drawn by the public displays."""
     return [
         Picture(
             key="threshold-curve",
@@ -201,7 +205,7 @@ def _display_pictures() -> list[Picture]:
             title="Theorem 2 on data: the best threshold is F*/2",
             caption="F1, precision and recall against the threshold, for 100,000 scores that are "
             "calibrated probabilities. The threshold with the highest F1 (solid) lies beside half "
-            "of that F1 (dotted), and all beats predicting everybody (thin lines on the right).",
+            "of that F1 (dotted), and all beats predicting all scores (thin lines on the right).",
             draw=partial(drawing.draw_threshold_curve, data.calibrated()),
         ),
         Picture(

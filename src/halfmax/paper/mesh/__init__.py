@@ -1,1 +1,1 @@
-"""The paper's case study: MEDLINE tagged with MeSH terms."""
+"""The paper's case study, MEDLINE tagged with MeSH terms: the study, its tables and its page."""

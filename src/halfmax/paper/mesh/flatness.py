@@ -1,4 +1,4 @@
-"""How flat a label's outputs must be for the macro rule to predict it for many documents.
+"""How flat the outputs of a label must be for the macro rule to predict it for many documents.
 
 Let p be the outputs for a label, b > 0 their mean and t a cut. The macro rule's threshold, half of
 the maximum F1, is at most t, so that all documents with p >= t are predicted, iff
@@ -23,21 +23,21 @@ from halfmax.mesh.rules.half_max import find_half_max
 from halfmax.mesh.rules.judge import MANY, judge
 
 _SWEPT_DOCUMENTS = 1000
-_SWEPT = slice(2, 19)  # of the penalties that a ridge tries: beyond, nothing changes any more
+_SWEPT = slice(2, 19)  # the penalties of a ridge that make a difference
 
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """What one penalty for all labels does to the rare ones, as it grows."""
+    """The effect of a growing penalty, the same for all labels, on the rare labels."""
 
     penalties: Array
     spread: Array  # the median over rare labels
-    flooding: Array  # how many rare labels are predicted for more than a third of the documents
+    flooding: Array  # the number of rare labels predicted for more than a third of the documents
     n_documents: int
 
 
 def flattest(base_rate: Any, share: float = MANY) -> Array:
-    """The largest spread with which a label of that rate is predicted for that share."""
+    """The largest spread with which a label of this base rate is predicted for this share."""
     from scipy import stats
 
     cut = stats.norm.isf(share)
@@ -49,15 +49,15 @@ def flattest(base_rate: Any, share: float = MANY) -> Array:
 def spread_of(outputs: Outputs, progress: ProgressLike = None) -> Array:
     """The standard deviation of each label's outputs, divided by their mean."""
     n_documents, n_labels = outputs.shape
-    about = outputs.intercept.astype(np.float64)  # differences from it lose no digits
+    about = outputs.intercept.astype(np.float64)  # differences from it do not cancel
 
     def work(block: Array, _: slice) -> Array:
         distance = block - about
         return np.stack([distance.sum(axis=0), (distance**2).sum(axis=0)])
 
     sums = np.zeros((2, n_labels))
-    with Progress(progress, "flatness", n_documents) as told:
-        for found in outputs.map(work, told):
+    with Progress(progress, "flatness", n_documents) as bar:
+        for found in outputs.map(work, bar):
             sums += found
     shift, square = sums / n_documents
     deviation = np.sqrt(np.maximum(square - shift**2, 0.0))
@@ -67,11 +67,11 @@ def spread_of(outputs: Outputs, progress: ProgressLike = None) -> Array:
 
 
 def sweep(ridge: Ridge, factors: Array, truth: Any, rare: Array, progress: ProgressLike) -> Sweep:
-    """Give all labels the same penalty, from small to large, and look at the rare ones."""
+    """Give all labels the same penalty, from small to large, and measure the rare ones."""
     some, rates = factors[:_SWEPT_DOCUMENTS], ridge.rates[rare].astype(np.float32)
     positives, penalties = truth[: len(some)][:, rare], ridge.tried[_SWEPT]
     spread, flooding = np.full(len(penalties), np.nan), np.zeros(len(penalties), np.int64)
-    with Progress(progress, "sweep of penalties", len(penalties)) as told:
+    with Progress(progress, "sweep of penalties", len(penalties)) as bar:
         for i, penalty in enumerate(penalties if len(rare) else ()):
             weights = ridge.weights(np.array(penalty))[:, rare].astype(np.float32)
             outputs = Outputs(some, weights, rates)
@@ -79,5 +79,5 @@ def sweep(ridge: Ridge, factors: Array, truth: Any, rare: Array, progress: Progr
             (judged,) = judge(outputs, positives, [rule])
             flooding[i] = judged.flooding(np.arange(len(rare)))
             spread[i] = np.median(spread_of(outputs))
-            told.advance(1)
+            bar.advance(1)
     return Sweep(penalties, spread, flooding, len(some))

@@ -1,4 +1,4 @@
-"""The study's pictures."""
+"""The figures of the case study."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ _LOOKS = {
 
 
 def pictures(study: Study) -> list[Picture]:
-    """How flat outputs are, and what a growing penalty does."""
+    """List the figures: how flat outputs are, and the effect of a growing penalty."""
     shared, single = (
         study.by_penalty[p].judged["plug-in macro"].flooding(study.rare) for p in _LOOKS
     )

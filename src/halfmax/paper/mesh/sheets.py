@@ -1,4 +1,4 @@
-"""The study's tables as cells of text, for a screen, a page or Markdown."""
+"""The tables of the case study as cells of text, for a screen, a page or Markdown."""
 
 import re
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ _MARKUP = re.compile(r"([\\`*_<>|\[\]])")
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table: numbers stand right, and some rows are bold."""
+    """A table: numbers are aligned right, and some rows are bold."""
 
-    kind: str  # "rules", "stages", or the terms of a rule, "macro terms" for example
+    kind: str  # "rules", "stages", or the terms of a rule, such as "macro terms"
     title: str
     columns: list[str]
     rows: list[list[str]]
     bold: frozenset[int] = frozenset()
-    words: int = 1  # columns of words, at the left
+    words: int = 1  # number of text columns, on the left
 
     def markdown(self) -> str:
-        """As Markdown."""
+        """Format the table as Markdown."""
         lines = [
             f"**{_escaped(self.title)}**",
             "",
@@ -41,7 +41,7 @@ class Sheet:
 
 
 def sheets(study: Study) -> list[Sheet]:
-    """All tables: terms under each rule, what rules reach, how long it took."""
+    """List all tables: terms under each rule, the scores of the rules, time and memory."""
     ranked = [
         _terms_sheet(study, penalty, average) for penalty in PENALTIES for average in AVERAGES
     ]

@@ -1,4 +1,4 @@
-"""The study: records in, what every rule does to held-out records out, in stages."""
+"""Run the case study in stages: fit a model to records, and apply every rule to held-out ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -38,8 +38,8 @@ from halfmax.paper.mesh.flatness import Sweep, spread_of, sweep
 
 SCALES = {"small": SMALL, "paper": PAPER}
 TEST_SHARE = 0.2
-# What is tuned on outputs that leave each document out. Without a guard the average over documents
-# would take longer than all the rest.
+# The rules that are tuned on leave-one-out outputs: average and guard. Without a guard the average
+# over documents would take longer than all the rest.
 TUNED: dict[str, tuple[str, str | None]] = {
     "tuned macro": ("macro", None),
     "tuned micro": ("micro", None),
@@ -60,10 +60,10 @@ class PenaltyOutcome:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What was found."""
+    """The results of the study."""
 
     source: str
-    synthetic: bool  # records are made up, and so are their terms
+    synthetic: bool  # whether records and terms are generated
     terms: list[str]
     counts: Array  # of the training documents
     n_train: int
@@ -76,26 +76,26 @@ class Study:
 
     @property
     def title(self) -> str:
-        """What was tagged with what."""
+        """The title of the study."""
         if self.synthetic:
             return "Synthetic records tagged with made-up terms"
         return "MEDLINE tagged with MeSH terms"
 
     @property
     def n_tuned(self) -> dict[str, int]:
-        """How many of the training documents thresholds were tuned on, for each average."""
+        """The number of training documents that thresholds were tuned on, for each average."""
         n_terms = len(self.terms)
         return {average: n_tuned(self.n_train, n_terms, average) for average in AVERAGES}
 
     @property
     def rare(self) -> npt.NDArray[np.bool_]:
-        """Which terms few of the training documents have."""
+        """Whether each term is rare among the training documents."""
         return are_rare(self.counts, self.n_train)
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Documents that nothing is learned from."""
+    """Held-out documents, which are not used for fitting."""
 
     factors: Array
     truth: Any
@@ -172,12 +172,12 @@ def _records(
 
 
 def _write_generated(recipe: Recipe, progress: ProgressLike, path: Path) -> None:
-    with Progress(progress, "making records", recipe.n_train + recipe.n_test) as told:
-        Corpus.write(counted(generate(recipe), told), path)
+    with Progress(progress, "making records", recipe.n_train + recipe.n_test) as bar:
+        Corpus.write(counted(generate(recipe), bar), path)
 
 
 def _split(corpus: Corpus, recipe: Recipe | None, seed: int) -> tuple[Array, Array]:
-    """Rows to learn from and rows held out; made-up records come in that order."""
+    """Split rows into training and held-out rows; generated records come in that order."""
     if recipe is not None:
         rows = np.arange(len(corpus))
         return rows[: recipe.n_train], rows[recipe.n_train :]
@@ -203,8 +203,8 @@ def _held_out(
     model = assemble(documents, ridge, np.ones(len(documents.terms)), {})
 
     def make() -> Arrays:
-        with Progress(progress, "held-out documents", len(rows)) as told:
-            return {"factors": model.factors(corpus.texts(rows), told)}
+        with Progress(progress, "held-out documents", len(rows)) as bar:
+            return {"factors": model.factors(corpus.texts(rows), bar)}
 
     headings = corpus.headings()
     truth = truth_of(headings, rows, codes_of(headings, documents.terms))

@@ -6,34 +6,34 @@ import numpy as np
 
 from halfmax.paper.mesh.study import PenaltyOutcome, Study
 
-_COMMON_ROWS = 8  # as many as the paper's table has rows in all
-_RARE_IN_A_RUN = 2  # rare terms shown in a row before the rest of them is only counted
+_COMMON_ROWS = 8  # the number of rows of the paper's table
+_RARE_IN_A_RUN = 2  # consecutive rare terms that are shown; the rest of a run is only counted
 
 
 class Term(NamedTuple):
-    """A row: a term, or so many terms in a row of the ranking that are left out."""
+    """A row of the table: a term, and the number of rare terms after it that are left out."""
 
-    rank: int  # by how often it is predicted, 1 is most often
+    rank: int  # by the number of predictions, 1 is the most frequent
     name: str
-    predicted: int  # how many held-out documents
-    best: float  # the maximum F1 that its rule reaches for
+    predicted: int  # the number of held-out documents
+    best: float  # the maximum F1 expected by the rule
     threshold: float
-    reached: float  # its F1 on the held-out documents
-    positives: int  # of the training documents
+    reached: float  # the F1 on the held-out documents
+    positives: int  # in the training documents
     rare: bool
     left_out: int = 0
 
 
 def rank_terms(study: Study, penalty: str, average: str) -> list[Term]:
-    """The terms most often predicted by a plug-in rule.
+    """Rank the terms that a plug-in rule predicts most often.
 
-    It goes down to the eighth term that is not rare. Of a run of rare ones the first are shown and
-    the others counted: there can be thousands.
+    The ranking ends at the eighth term that is not rare. Of a run of rare terms the first are shown
+    and the others counted, because there can be thousands.
     """
     outcome, rule = study.by_penalty[penalty], f"plug-in {average}"
     judged, rare = outcome.judged[rule], study.rare
     best, thresholds = _reached_for(outcome, average)
-    # Of terms predicted equally often, those come first that the rule expects most of.
+    # Terms that are predicted equally often are sorted by the F1 that the rule expects.
     order = np.lexsort((-best, -judged.predicted))
     rows, common, run = list[Term](), 0, 0
     for rank, j in enumerate(order.tolist(), 1):
@@ -60,7 +60,7 @@ def rank_terms(study: Study, penalty: str, average: str) -> list[Term]:
 
 
 def _reached_for(outcome: PenaltyOutcome, average: str) -> tuple[np.ndarray, np.ndarray]:
-    """Each term's maximum F1 and threshold; those of documents are given by their mean."""
+    """The maximum F1 and threshold of each term; for documents their mean."""
     n_labels = len(outcome.best.of_labels)
     if average == "samples":
         mean = float(outcome.best.of_documents.mean())

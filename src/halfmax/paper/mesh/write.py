@@ -1,4 +1,4 @@
-"""The study in a folder: its page, tables, pictures, and every term's numbers."""
+"""Write the case study to a folder: its page, tables, figures, and the numbers of every term."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ from halfmax.paper.mesh.study import Study, run_study
 from halfmax.report.pages import fill_template, require_installed
 
 PAGE = "mesh.html"
-_PREFIX, _ENDINGS = "mesh", (".csv", ".html", ".json", ".md", ".png", ".svg")  # of what is written
+_PREFIX, _ENDINGS = "mesh", (".csv", ".html", ".json", ".md", ".png", ".svg")  # of output files
 
 
 def reproduce_mesh(
@@ -30,22 +30,28 @@ def reproduce_mesh(
     stages: Stages | None = None,
     progress: ProgressLike = None,
 ) -> tuple[Path, Study]:
-    """Run the paper's case study and write it into a folder; gives its page and what is on it.
+    """Run the paper's case study and write it to a folder.
 
     Parameters
     ----------
-    out
-        The folder; it is created if need be. Files of the same names are replaced, others stay.
-    data
+    out : path
+        The folder, which is created if necessary. Files of the same names are replaced; others
+        stay.
+    data : sequence of str or None
         Files, folders and globs of MEDLINE records; None for synthetic ones.
-    scale
-        How many synthetic ones: ``"small"``, or ``"paper"`` for 26,853 terms and 188,923 words.
-    settings
-        How the tagger is fitted; both penalties are compared, whatever it says.
-    stages
-        Where stages are kept, to go on after an interruption; by default in the folder.
-    progress
-        True for lines on stderr, or a function of (done, in all).
+    scale : {"small", "paper"}
+        The size of the synthetic data; ``"paper"`` has 26,853 terms and 188,923 words.
+    settings : Settings or None
+        How the tagger is fitted. Its penalty is ignored: both kinds are compared.
+    stages : Stages or None
+        Where stages are cached, to continue after an interruption; by default in the folder.
+    progress : bool, callable or None
+        True for lines on stderr, or a function of (done, total).
+
+    Returns
+    -------
+    tuple of Path and Study
+        The page, and the results on it.
     """
     require_installed("jinja2", "matplotlib")
     folder = prepare_folder(out)
@@ -74,7 +80,7 @@ def _write(study: Study, folder: Path) -> None:
 
 
 def _terms_csv(study: Study) -> str:
-    """Every term: its training count, and under each penalty what the macro rule does to it."""
+    """Every term: its training count, and the results of the macro rule under each penalty."""
     columns: dict[str, Any] = {"term": study.terms, "positives": study.counts.tolist()}
     for penalty, outcome in study.by_penalty.items():
         judged = outcome.judged["plug-in macro"]
