@@ -21,17 +21,21 @@ from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.threads import spans
 from halfmax._core.types import Array
 from halfmax.mesh.records.record import Record
-
-_BLOCK = (
-    4096  # records; each block has a random stream of its own, so a seed's result depends on it
+from halfmax.mesh.records.vocabulary import (
+    MOST_WORDS,
+    PARTS,
+    PARTS_AT,
+    TAG_NAMES,
+    make_terms,
+    make_words,
 )
-_FIRST_PMID = 90_000_001  # above all PMIDs in use
-_MOST = 10_000_000
-_LIMITS = {"n_train": (1, _MOST), "n_test": (0, _MOST), "n_labels": (1, _MOST)}
-_LIMITS |= {"n_words": (1, _MOST), "words_per_record": (1, 10_000), "seed": (0, 1 << 64)}
 
-# Check tags and their shares of all records; those after the first two come with "Humans" only.
-_TAG_NAMES = ("Humans", "Animals", "Female", "Male", "Adult", "Middle Aged")
+_BLOCK = 4096  # records; each block has its own random stream, so a seed's result depends on it
+_FIRST_PMID = 90_000_001  # above all PMIDs in use
+_LIMITS = {"n_train": (1, MOST_WORDS), "n_test": (0, MOST_WORDS), "n_labels": (1, MOST_WORDS)}
+_LIMITS |= {"n_words": (1, MOST_WORDS), "words_per_record": (1, 10_000), "seed": (0, 1 << 64)}
+
+# Shares of the check tags in all records; those after the first two come with "Humans" only.
 _TAG_SHARES, _FREE_TAGS = (0.70, 0.24, 0.38, 0.37, 0.28, 0.26), 2
 _TAG_SPREAD = 1.5  # of the beta law of a tag's share in a topic: below 2, most shares are extreme
 _TAGS_MOST = 0.3  # largest share of a record's terms, if it has few terms
@@ -54,24 +58,9 @@ _ABSTRACT_SHAPE = 6.0  # of the gamma law of lengths: most are from half the mea
 _NO_ABSTRACT, _STRUCTURED, _COMMAS = 0.05, 0.3, 0.06  # shares of records, of records, of words
 _STRUCTURED_WORDS = 20  # fewest in a structured abstract, so that no part is empty
 
-_PARTS = ("background", "methods", "results", "conclusions")
 _PART_ENDS = (0.15, 0.45, 0.85)
-_PARTS_AT = 40  # the rank of their words; a vocabulary of fewer than twice as many lacks them
-_GAPS = np.array([" ", ", ", ". ", *(f".\n{part.upper()}: " for part in _PARTS[1:]), "."], object)
+_GAPS = np.array([" ", ", ", ". ", *(f".\n{part.upper()}: " for part in PARTS[1:]), "."], object)
 _SPACE, _COMMA, _STOP, _NEXT_PART, _END = 0, 1, 2, 3, 6
-
-_ONSETS = (*"bcdfghlmnprstvz", "br", "cl", "cr", "dr", "fl", "gr", "pl", "pr", "st", "tr", "th")
-_SYLLABLES = [onset + vowel for onset in _ONSETS for vowel in "aeiouy"]
-_SHORT_ENDINGS = ["", "n", "s", "l", "r", "t", "m"]
-_SUFFIXES = ("ol", "ine", "in", "al", "ic", "osis", "ate", "ia", "a", "en", "ix", "um", "on")
-_ENDINGS = [consonant + suffix for consonant in "bcdfglmnprstvz" for suffix in _SUFFIXES]
-_RANKS = (500, 5_000, 500_000, _MOST)  # up to which words are short, longer, still longer, long
-_FOREIGN = 0.02  # share of words with a Greek letter or accents
-_GREEK, _ACCENTS = "αβγδκλω", str.maketrans("aeou", "áéöü")
-_FORMS = (
-    *("{}", "{}", "{}", "{} Acid", "{} Syndrome", "{} Proteins", "{} Disease", "{} Antagonists"),
-    *("Neoplasms, {}", "Receptors, {}", "Infections, {}", "{} Inhibitors", "Genes, {}"),
-)
 
 
 @dataclass(frozen=True)
@@ -156,8 +145,8 @@ class _Tables(NamedTuple):
 def _build_tables(recipe: Recipe) -> _Tables:
     rng = np.random.default_rng(np.random.SeedSequence(recipe.seed))
     n_words, n_labels = recipe.n_words, recipe.n_labels
-    names = _make_words(max(n_words, n_labels), rng)
-    n_tags = min(len(_TAG_NAMES), n_labels // 10)
+    names = make_words(max(n_words, n_labels), rng)
+    n_tags = min(len(TAG_NAMES), n_labels // 10)
     n_topics = max(1, min(_TOPICS, n_labels // _TOPIC_LABELS))
     topics = _draw_label_topics(n_labels, n_topics, rng)
     by_topic = n_tags + np.argsort(topics[n_tags:], kind="stable")
@@ -167,7 +156,7 @@ def _build_tables(recipe: Recipe) -> _Tables:
     common = min(_COMMON_WORDS, n_words // 2)
     return _Tables(
         words=np.array([*names[:n_words], *map(str.capitalize, names[:n_words])], object),
-        terms=_make_terms(names, n_labels, n_tags, rng),
+        terms=make_terms(names, n_labels, n_tags, rng),
         planted_labels=rng.permutation(n_labels),
         planted_words=rng.permutation(n_words),
         topic_words=rng.integers(common, n_words, (n_topics, min(_TOPIC_WORDS, n_words))),
@@ -192,34 +181,6 @@ def _draw_tag_shares(recipe: Recipe, n_topics: int, n_tags: int, rng: np.random.
     shares *= min(1.0, _TAGS_MOST * recipe.labels_per_record / shares.sum())
     mean = np.append(shares[:_FREE_TAGS], shares[_FREE_TAGS:] / shares[0])[:n_tags]
     return rng.beta(mean * _TAG_SPREAD, (1 - mean) * _TAG_SPREAD, (n_topics, n_tags))
-
-
-def _make_words(size: int, rng: np.random.Generator) -> list[str]:
-    """Make distinct pronounceable words, shorter ones first, including those of the parts."""
-    taken = {*_PARTS, *" ".join(_TAG_NAMES).lower().split()}
-    words: dict[str, None] = {}
-    for length, upto in enumerate(_RANKS):
-        kinds = [*[_SYLLABLES] * max(1, length), _ENDINGS if length else _SHORT_ENDINGS]
-        while len(words) < min(size, upto):
-            parts = [np.array(kind, object)[rng.integers(0, len(kind), 4096)] for kind in kinds]
-            drawn = np.sum(parts, axis=0)
-            foreign = rng.random(len(drawn)) < _FOREIGN
-            drawn[foreign] = [_make_foreign(word) for word in drawn[foreign]]
-            words.update(dict.fromkeys(word for word in drawn if word not in taken))
-    made = list(words)
-    made[_PARTS_AT:_PARTS_AT] = _PARTS if size >= 2 * _PARTS_AT else ()
-    return made[:size]
-
-
-def _make_foreign(word: str) -> str:
-    return word.translate(_ACCENTS) if len(word) % 2 else _GREEK[ord(word[0]) % 7] + word
-
-
-def _make_terms(names: list[str], n_labels: int, n_tags: int, rng: np.random.Generator) -> Array:
-    """Make the terms: check tags, then terms built from each label's own word."""
-    forms = rng.integers(0, len(_FORMS), n_labels).tolist()
-    made = [_FORMS[form].format(names[-1 - i].capitalize()) for i, form in enumerate(forms)]
-    return np.array([*_TAG_NAMES[:n_tags], *made[n_tags:]], object)
 
 
 class _Lists(NamedTuple):
@@ -361,7 +322,7 @@ class _Block:
         n_words, middles = self.recipe.n_words, words.starts[:-1] + titles
         abstracts = words.counts - titles
         structured = self.rng.random(len(titles)) < _STRUCTURED
-        structured &= (abstracts >= _STRUCTURED_WORDS) & (n_words >= 2 * _PARTS_AT)
+        structured &= (abstracts >= _STRUCTURED_WORDS) & (n_words >= 2 * PARTS_AT)
         gaps = self._punctuate(words, titles)
         for part, share in enumerate(_PART_ENDS):
             ends = middles + (share * abstracts).astype(np.int64) - 1
@@ -370,7 +331,7 @@ class _Block:
         pieces = (self.tables.words[words.items + n_words * capital] + _GAPS[gaps]).tolist()
         bounds = np.column_stack([words.starts[:-1], middles, words.starts[1:], structured])
         for start, middle, end, in_parts in bounds.tolist():
-            opening = f"{_PARTS[0].upper()}: " if in_parts else ""
+            opening = f"{PARTS[0].upper()}: " if in_parts else ""
             yield "".join(pieces[start:middle]), opening + "".join(pieces[middle:end])
 
     def _punctuate(self, words: _Lists, titles: Array) -> Array:
