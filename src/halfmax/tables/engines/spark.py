@@ -9,11 +9,19 @@ from typing import Any
 
 import pyarrow as pa
 
+from halfmax._core.errors import ArgumentError, ArgumentTypeError
 from halfmax.tables.engines.engine import Engine, Work, fault_of_python
 from halfmax.tables.files import in_large_batches
 
 _FEW = 5
-_COMPLAINTS = {"TypeError": TypeError, "ValueError": ValueError}
+# How a traceback names the errors of the work.
+_COMPLAINTS = {
+    "TypeError": TypeError,
+    "ValueError": ValueError,
+    f"{ArgumentTypeError.__module__}.ArgumentTypeError": ArgumentTypeError,
+    f"{ArgumentError.__module__}.ArgumentError": ArgumentError,
+}
+_COMPLAINT = re.compile(rf"^({'|'.join(map(re.escape, _COMPLAINTS))}): (.*)$", re.MULTILINE)
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -94,7 +102,7 @@ class SparkTable:
         try:
             return frame.toArrow()
         except Exception as error:
-            complaints = re.findall(r"^(TypeError|ValueError): (.*)$", str(error), re.MULTILINE)
+            complaints = _COMPLAINT.findall(str(error))
             if complaints:
                 kind, message = complaints[-1]
                 raise _COMPLAINTS[kind](message) from error
