@@ -40,7 +40,7 @@ def spark_session():
         "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.executorEnv.PYTHONPATH": str(HERE),
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent / "src"))),
         "spark.executorEnv.NUMBA_NUM_THREADS": "1",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",

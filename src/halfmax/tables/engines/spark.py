@@ -9,11 +9,19 @@ from typing import Any
 
 import pyarrow as pa
 
+from halfmax._core.errors import ArgumentError, ArgumentTypeError
 from halfmax.tables.engines.engine import Engine, Work, fault_of_python
 from halfmax.tables.files import in_large_batches
 
 _FEW = 5  # repeated pairs that are reported
-_ERRORS = {"TypeError": TypeError, "ValueError": ValueError}
+# How a traceback names the errors of the work.
+_ERRORS = {
+    "TypeError": TypeError,
+    "ValueError": ValueError,
+    f"{ArgumentTypeError.__module__}.ArgumentTypeError": ArgumentTypeError,
+    f"{ArgumentError.__module__}.ArgumentError": ArgumentError,
+}
+_RAISED = re.compile(rf"^({'|'.join(map(re.escape, _ERRORS))}): (.*)$", re.MULTILINE)
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -94,7 +102,7 @@ class SparkTable:
         try:
             return frame.toArrow()
         except Exception as error:
-            raised = re.findall(r"^(TypeError|ValueError): (.*)$", str(error), re.MULTILINE)
+            raised = _RAISED.findall(str(error))
             if raised:
                 kind, message = raised[-1]
                 raise _ERRORS[kind](message) from error
