@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from halfmax._core import labelled
+from halfmax._core.gate import labelled
 from halfmax.tuning.guard import bands
 from halfmax.tuning.guard.bands import Bands
 

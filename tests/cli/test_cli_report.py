@@ -17,7 +17,7 @@ from halfmax._core import files as _files
 from halfmax._core.files import write_whole
 from halfmax.cli import app
 from halfmax.cli.commands import report as report_page
-from halfmax.report import pages
+from halfmax.report import templating
 
 ROWS, LABELS = 40, ["anatomy", "botany", "zoology"]
 KNOWN = {"scores.parquet", "wide.csv", "truth.csv", "one.parquet", "t.json", "one.json"}
@@ -426,7 +426,7 @@ class TestBeforeTheWork:
         def find_spec(name):
             return None if name == "altair" else importlib.util.find_spec(name)
 
-        monkeypatch.setattr(pages, "find_spec", find_spec)
+        monkeypatch.setattr(templating, "find_spec", find_spec)
         shown = run(*words)
         assert shown.exit_code == 2
         message = "this needs 'altair', not installed: pip install 'halfmax[report]'"

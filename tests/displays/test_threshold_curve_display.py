@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.multiclass import OneVsRestClassifier
 
 import halfmax as hm
-from halfmax._core.labelled import read_labelled
+from halfmax._core.gate.labelled import read_labelled
 from halfmax.displays import curve_counts
 from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective

@@ -10,7 +10,8 @@ from scipy import sparse
 from strategies import at_most, compiled, forms, many_labels, metrics, one_classifier, to_sparse
 
 import halfmax as hm
-from halfmax._core import labelled, threads
+from halfmax._core import threads
+from halfmax._core.gate import labelled
 from halfmax.honesty import assess, cross_fit, on_staircase
 from halfmax.honesty.case import Draws
 from halfmax.metrics.goal import Goal

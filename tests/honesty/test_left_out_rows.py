@@ -11,7 +11,7 @@ from scipy import stats
 from strategies import many_labels, one_classifier
 
 import halfmax as hm
-from halfmax._core import labelled
+from halfmax._core.gate import labelled
 from halfmax.honesty import weighted_rows
 from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective

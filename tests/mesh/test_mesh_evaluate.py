@@ -6,9 +6,9 @@ from mesh_cases import AVERAGES, RANK, learned, outputs_of, scores_of, terms_of,
 from threadpoolctl import threadpool_limits
 
 from halfmax.mesh.model.fit import fit_tagger, left_out_outputs
-from halfmax.mesh.model.labels import frequent_terms, truth_of
 from halfmax.mesh.model.ridge import Ridge
 from halfmax.mesh.model.settings import Settings
+from halfmax.mesh.model.terms import frequent_terms, truth_of
 from halfmax.mesh.rules.evaluate import evaluate, rules_of
 from halfmax.mesh.rules.half_max import find_half_max
 

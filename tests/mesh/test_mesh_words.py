@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from mesh_cases import FEW
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from halfmax.mesh.model.labels import frequent_terms, truth_of
 from halfmax.mesh.model.settings import Settings
+from halfmax.mesh.model.terms import frequent_terms, truth_of
 from halfmax.mesh.model.words import learn_words
 from halfmax.mesh.records.corpus import Headings
 from halfmax.mesh.rules.evaluate import codes_of

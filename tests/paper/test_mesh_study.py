@@ -15,10 +15,10 @@ from surroundings import SHARED_DATA
 
 from halfmax.cli import screens
 from halfmax.mesh.model.fit import assemble, learn_documents, left_out_outputs, tune_left_out
-from halfmax.mesh.model.labels import truth_of
 from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.model.ridge import Ridge
 from halfmax.mesh.model.settings import Settings
+from halfmax.mesh.model.terms import truth_of
 from halfmax.mesh.records.corpus import gather
 from halfmax.mesh.records.generator import Recipe
 from halfmax.mesh.rules.evaluate import codes_of

@@ -178,10 +178,12 @@ def test_a_folder_that_is_read_only(tmp_path):
 
 @pytest.mark.parametrize("module", page.NEEDED)
 def test_missing_packages_are_named(path, monkeypatch, module):
-    from halfmax.report import pages
+    from halfmax.report import templating
 
-    found = pages.find_spec
-    monkeypatch.setattr(pages, "find_spec", lambda name: None if name == module else found(name))
+    found = templating.find_spec
+    monkeypatch.setattr(
+        templating, "find_spec", lambda name: None if name == module else found(name)
+    )
     with pytest.raises(ModuleNotFoundError, match=rf"{module}.*pip install 'halfmax\[report\]'"):
         report(one(), path)
     assert not path.exists()

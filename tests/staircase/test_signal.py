@@ -12,13 +12,13 @@ from strategies import FLOATS, compiled, many_labels
 
 import halfmax as hm
 from halfmax.metrics.flooding import floods, most_predicted
-from halfmax.staircase import signal
+from halfmax.staircase import significance
 
 pytestmark = pytest.mark.kernels
 
 
 def uninformative(data):
-    return signal.uninformative(signal.staircase_in_rows(data))
+    return significance.uninformative(significance.staircase_in_rows(data))
 
 
 INF = np.inf
@@ -62,10 +62,10 @@ def test_p_values_match_their_definitions(seed):
     s = rng.normal(np.array(y) * rng.random() * 3, 1.0).round(int(rng.integers(0, 3)))
     s[rng.random(n) < 0.1] = -INF
     stairs = hm.Staircase.of(y, s)
-    assert signal.chance_of_score(stairs)[0] == pytest.approx(
+    assert significance.chance_of_score(stairs)[0] == pytest.approx(
         naive_guards.chance_of_score(y, s.tolist()), rel=1e-6
     )
-    assert signal.chance_of_ranks(stairs)[0] == pytest.approx(
+    assert significance.chance_of_ranks(stairs)[0] == pytest.approx(
         naive_guards.chance_of_ranks(y, s.tolist()), rel=1e-6
     )
 
@@ -77,7 +77,7 @@ def test_the_p_value_of_a_score_bounds_the_exact_one(n, a):
         y = np.zeros(n, int)
         y[rng.permutation(n)[:a]] = 1
         s = rng.permutation(n).astype(float)
-        bound = signal.chance_of_score(hm.Staircase.of(y, s))[0]
+        bound = significance.chance_of_score(hm.Staircase.of(y, s))[0]
         best = naive_guards.best_f1(y.tolist(), s)[0]
         assert bound >= naive_guards.exact_chance_of_score(n, a, best) - 1e-12
 
@@ -94,7 +94,7 @@ def random_labels(n, n_labels, base, levels, distance, seed):
 @pytest.mark.parametrize("base", [0.01, 0.1, 0.5])
 @pytest.mark.parametrize("way", ["chance_of_score", "chance_of_ranks"])
 def test_p_values_are_valid_without_signal_and_small_with_it(way, base, levels):
-    chance = getattr(signal, way)
+    chance = getattr(significance, way)
     none = chance(hm.Staircase.of(*random_labels(300, 4000, base, levels, 0.0, seed=1)))
     for level in (0.001, 0.01, 0.05, 0.2):
         assert (none <= level).mean() <= level + 4 * np.sqrt(level / 4000)

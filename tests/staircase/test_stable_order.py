@@ -12,7 +12,7 @@ from scipy import sparse
 from strategies import at_most, compiled, forms, many_labels, to_sparse
 
 import halfmax as hm
-from halfmax._core import labelled
+from halfmax._core.gate import labelled
 from halfmax._core.limits import changed
 from halfmax.honesty import redraw
 from halfmax.staircase import stable_order

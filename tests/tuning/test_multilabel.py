@@ -23,7 +23,7 @@ from strategies import (
 )
 
 import halfmax as hm
-from halfmax._core.labelled import read_labelled
+from halfmax._core.gate.labelled import read_labelled
 from halfmax._core.limits import changed
 from halfmax.metrics.plain_ratio import as_plain_ratio
 from halfmax.tuning.exact import falling, samples, shared

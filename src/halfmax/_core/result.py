@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core import frames
+from halfmax._core.gate import frames
 from halfmax._core.hooks import hook
 from halfmax._core.text import on_one_line
 

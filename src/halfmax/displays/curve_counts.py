@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core import checks
-from halfmax._core.labelled import LabelledScores
-from halfmax._core.labels import names_or_places, place_of
+from halfmax._core.gate import options
+from halfmax._core.gate.labelled import LabelledScores
+from halfmax._core.gate.labels import names_or_places, place_of
 from halfmax._core.types import Floats
 from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Goal
@@ -31,9 +31,9 @@ def curve_fields(
     seed: int,
 ) -> dict[str, Any]:
     """Return the fields of a `ThresholdCurveDisplay`: one label counted at its own scores."""
-    level = checks.check_share_inside("level", level)
-    n_resamples = checks.check_whole("n_resamples", n_resamples, 0)
-    rng = np.random.default_rng(checks.check_whole("seed", seed, 0))
+    level = options.check_share_inside("level", level)
+    n_resamples = options.check_whole("n_resamples", n_resamples, 0)
+    rng = np.random.default_rng(options.check_whole("seed", seed, 0))
     place = place_of(label, data.labels, data.n_labels)
     name = None if data.is_binary else names_or_places(data.labels, data.n_labels)[place]
     data = data.of_labels(np.array([place]))

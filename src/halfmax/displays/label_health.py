@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from halfmax._core.labelled import read_labelled
-from halfmax._core.labels import Labels, names_or_places
+from halfmax._core.gate.labelled import read_labelled
+from halfmax._core.gate.labels import Labels, names_or_places
 from halfmax._core.types import Array
 from halfmax.displays.base import MANY_POINTS, Display, ink_of, put_legend, require_result
 from halfmax.displays.lettering import name_points

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from halfmax._core import checks, labelled
-from halfmax._core.labels import place_of
+from halfmax._core.gate import labelled, options
+from halfmax._core.gate.labels import place_of
 from halfmax._core.types import Floats
 from halfmax.displays.base import Display, ink_of, line_look, name_of, number, plain, require_result
 from halfmax.displays.curve_counts import curve_fields
@@ -144,7 +144,7 @@ class ThresholdCurveDisplay(Display):
         ThresholdCurveDisplay
             The display, drawn.
         """
-        objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
+        objective = Objective(find_metric(metric), options.check_zero_division(zero_division))
         data = labelled.read_labelled(y_true, y_score, sample_weight)
         numbers = curve_fields(data, objective, label, threshold, level, n_resamples, seed)
         return cls(**numbers).plot(ax, **how)
@@ -211,7 +211,7 @@ class ThresholdCurveDisplay(Display):
         """
         from halfmax.estimators.threshold_scorer import scored_rows
 
-        objective = Objective(find_metric(metric), checks.check_zero_division(zero_division))
+        objective = Objective(find_metric(metric), options.check_zero_division(zero_division))
         data = scored_rows(estimator, X, y, sample_weight, response_method, pos_label)
         numbers = curve_fields(data, objective, label, threshold, level, n_resamples, seed)
         return cls(**numbers).plot(ax, **how)

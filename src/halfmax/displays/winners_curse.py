@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.checks import check_whole
+from halfmax._core.gate.options import check_whole
 from halfmax._core.progress import ProgressLike
 from halfmax._core.types import Floats
 from halfmax.displays.base import Display, plain

@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import UNUSED, process_routing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from halfmax._core import labelled
+from halfmax._core.gate import labelled
 from halfmax._core.limits import limits
 from halfmax._core.threads import spans
 from halfmax._core.types import Array, Floats

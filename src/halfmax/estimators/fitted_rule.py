@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfmax._core.labelled import LabelledScores
-from halfmax._core.matrix import open_probabilities
+from halfmax._core.gate.arrays import open_probabilities
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.types import Array
 from halfmax.estimators.targets import TargetKind
 from halfmax.expected.decide import decide_matrix
@@ -17,9 +17,9 @@ from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.case import Draws
 from halfmax.metrics import score
 from halfmax.metrics.goal import Goal
-from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tune import tune_silently
+from halfmax.tuning.tuning import Tuning
 
 _MOST_KEPT = 1 << 24  # scores; more are assessed in fit if that is quick, and then dropped
 

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
 from halfmax.estimators.folds import LabelFolds, splitter_for

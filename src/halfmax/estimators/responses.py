@@ -17,7 +17,7 @@ from sklearn.base import is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples
 
-from halfmax._core.matrix import open_scores
+from halfmax._core.gate.arrays import open_scores
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
 from halfmax.estimators.targets import TargetKind, read_targets, width

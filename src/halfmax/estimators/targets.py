@@ -8,8 +8,8 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
-from halfmax._core.labels import Labels, match_labels
-from halfmax._core.matrix import Matrix, check_binary, csr_like, open_matrix, refuse_masked
+from halfmax._core.gate.arrays import Matrix, check_binary, csr_like, open_matrix, refuse_masked
+from halfmax._core.gate.labels import Labels, match_labels
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
 

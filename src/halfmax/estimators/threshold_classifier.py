@@ -9,8 +9,8 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from halfmax._core import labelled
 from halfmax._core import predict as _apply
+from halfmax._core.gate import labelled
 from halfmax._core.text import spell_out
 from halfmax.estimators import out_of_fold, routing
 from halfmax.estimators.fitted_rule import FittedRule, PendingAssessment

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
-from halfmax._core import checks, labelled
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate import labelled, options
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax.estimators.folds import deal_rows, shuffling
 from halfmax.estimators.responses import find_method, kind_known_to, scores_of
 from halfmax.estimators.targets import check_rows
@@ -52,7 +52,7 @@ class ThresholdScorer(BaseEstimator):
 
     def _score_unseen(self, data: LabelledScores) -> float:
         goal = Goal.ask(self.metric, self.average, guard=self.guard).settle(data.is_binary)
-        folds = min(checks.check_whole("folds", self.folds, 2), data.n_rows)
+        folds = min(options.check_whole("folds", self.folds, 2), data.n_rows)
         if folds < 2:
             raise ValueError(
                 "a threshold scorer tunes on some rows and scores others, so it needs two rows or "
@@ -141,7 +141,7 @@ def make_threshold_scorer(
     0.50
     """
     Goal.ask(metric, guard=guard)
-    checks.check_whole("folds", folds, 2)
+    options.check_whole("folds", folds, 2)
     check_average(average, one_classifier=True)
     return ThresholdScorer(
         metric,

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core import checks
 from halfmax._core.errors import ArgumentError, in_python
-from halfmax._core.matrix import open_probabilities
+from halfmax._core.gate import options
+from halfmax._core.gate.arrays import open_probabilities
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.text import spell_out
 from halfmax._core.threads import spans
@@ -109,7 +109,7 @@ def expected_curve(
     [0.0, 0.6167, 0.94, 0.86]
     """
     ratio = find_ratio(metric)
-    zero_division = checks.check_share_known("zero_division", zero_division)
+    zero_division = options.check_share_known("zero_division", zero_division)
     values = open_probabilities(p, "p").values
     if values.ndim != 1:
         raise ValueError(

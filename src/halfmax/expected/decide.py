@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from halfmax._core import checks, frames
+from halfmax._core.gate import frames, options
+from halfmax._core.gate.arrays import Matrix, like_input, open_probabilities, warn_of_two_classes
 from halfmax._core.jit import kernel
 from halfmax._core.limits import limits
-from halfmax._core.matrix import Matrix, like_input, open_probabilities, warn_of_two_classes
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
 from halfmax.expected.best_count import Batches, BestCounts, CountRule, best_counts
 from halfmax.expected.curve import find_ratio
 from halfmax.expected.decision import Decision
-from halfmax.expected.limits import check_limits
+from halfmax.expected.k_bounds import check_limits
 from halfmax.metrics.average import check_average
 from halfmax.metrics.metric import Metric, find_metric
 
@@ -168,7 +168,7 @@ def decide_matrix(
     """`decide` for checked probabilities; the predictions are an array or a CSR matrix."""
     found = find_metric(metric)
     ratio = find_ratio(found)
-    zero_division = checks.check_share_known("zero_division", zero_division)
+    zero_division = options.check_share_known("zero_division", zero_division)
     one_batch = matrix.values.ndim == 1
     average = check_average(average, one_classifier=one_batch)
     average = "binary" if one_batch else average

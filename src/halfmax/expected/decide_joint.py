@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core import checks
+from halfmax._core.gate import options
 from halfmax._core.jit import summing_kernel
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.reciprocal import exponential_sum
@@ -23,6 +23,7 @@ from halfmax._core.threads import spans
 from halfmax._core.types import Array, Floats
 from halfmax.expected.curve import find_ratio
 from halfmax.expected.joint import Joint, open_joint
+from halfmax.expected.k_bounds import check_limits
 from halfmax.expected.kernels import (
     KIND_ACCURACY,
     KIND_F,
@@ -31,7 +32,6 @@ from halfmax.expected.kernels import (
     KIND_RECALL,
     Ratio,
 )
-from halfmax.expected.limits import check_limits
 from halfmax.metrics.metric import Metric, find_metric
 
 _TIE = 1e-12  # relative; the rounding errors of such sums are smaller
@@ -167,7 +167,7 @@ def decide_joint(
     """
     found = find_metric(metric)
     ratio = _find_linear(found)
-    zero_division = checks.check_share_known("zero_division", zero_division)
+    zero_division = options.check_share_known("zero_division", zero_division)
     joint, one = open_joint(q, p_empty)
     n_instances, n_items, _ = joint.q.shape
     for name, limit in (("min_k", min_k), ("max_k", max_k)):

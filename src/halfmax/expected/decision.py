@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.labels import Labels
+from halfmax._core.gate.labels import Labels
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Floats
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfmax._core import frames, labelled
-from halfmax._core.matrix import check_binary, open_matrix
+from halfmax._core.gate import frames, labelled
+from halfmax._core.gate.arrays import check_binary, open_matrix
 from halfmax._core.types import Floats
 
 _SHAPES = {2: "items x sizes", 3: "instances x items x sizes"}

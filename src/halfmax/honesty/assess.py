@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from halfmax._core.labelled import LabelledScores, read_labelled
+from halfmax._core.gate.labelled import LabelledScores, read_labelled
 from halfmax._core.progress import ProgressLike
 from halfmax.honesty import cross_fit, on_staircase
 from halfmax.honesty.assessment import Assessment
@@ -11,9 +11,9 @@ from halfmax.honesty.case import Case, Draws
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
 from halfmax.staircase.staircase import Staircase
-from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tune import tune_silently
+from halfmax.tuning.tuning import Tuning
 
 
 def assess(

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfmax._core.checks import check_share_inside, check_whole
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
+from halfmax._core.gate.options import check_share_inside, check_whole
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array
 from halfmax.honesty.intervals import Estimate

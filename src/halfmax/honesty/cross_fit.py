@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse, special
 
 from halfmax._core import predict as _apply
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array

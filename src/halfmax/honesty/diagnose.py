@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core.labelled import LabelledScores, read_labelled
+from halfmax._core.gate.labelled import LabelledScores, read_labelled
 from halfmax._core.progress import ProgressLike
 from halfmax._core.types import Array, Floats
 from halfmax.honesty.assess import tune_and_assess
@@ -15,10 +15,10 @@ from halfmax.honesty.diagnosis import FINDINGS, Diagnosis
 from halfmax.metrics.flooding import floods
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
-from halfmax.staircase.signal import uninformative
+from halfmax.staircase.significance import uninformative
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import count_at_each
-from halfmax.tuning.found import Tuning
+from halfmax.tuning.tuning import Tuning
 
 _UNSTABLE_TIMES = 3.0
 

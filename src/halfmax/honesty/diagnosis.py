@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from halfmax._core.errors import respelled, setting
-from halfmax._core.labels import Labels
+from halfmax._core.gate.labels import Labels
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array
 

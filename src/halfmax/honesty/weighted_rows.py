@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.types import Array
 from halfmax.honesty.intervals import Influence
 from halfmax.metrics.counts import Counts, confusion

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.checks import check_share_inside, check_whole
+from halfmax._core.gate.options import check_share_inside, check_whole
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Floats

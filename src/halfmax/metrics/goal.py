@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfmax._core.checks import check_share, check_zero_division
 from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, setting
+from halfmax._core.gate.options import check_share, check_zero_division
 from halfmax.metrics.average import check_average
 from halfmax.metrics.metric import Metric, find_metric
 from halfmax.metrics.objective import Objective

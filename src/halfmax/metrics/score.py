@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core import checks, labelled
+from halfmax._core.gate import labelled, options
 from halfmax._core.types import Array
 from halfmax.metrics.average import check_average, mean_of_known
 from halfmax.metrics.counts import confusion
@@ -63,7 +63,7 @@ def score(
     0.6667
     """
     metric = find_metric(metric)
-    zero_division = checks.check_zero_division(zero_division)
+    zero_division = options.check_zero_division(zero_division)
     truth, predictions = labelled.read_predictions(y_true, y_pred, sample_weight)
     average = check_average(average, one_classifier=truth.ndim == 1)
     weights = labelled.check_weights(sample_weight, truth.shape[0])

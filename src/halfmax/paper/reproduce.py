@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from halfmax._core.checks import check_whole
+from halfmax._core.gate.options import check_whole
 from halfmax._core.progress import ProgressLike
 from halfmax._core.text import spell_out
 from halfmax.paper.claims.check import FEWEST_RUNS, Claim, check_claims
@@ -19,7 +19,7 @@ from halfmax.paper.curse.simulation import Curse, Plane, simulate_curse, simulat
 from halfmax.paper.figures.pictures import Picture, pictures, rendered
 from halfmax.paper.folder import as_json, prepare_folder, write_files
 from halfmax.paper.parts import PARTS, RUNS
-from halfmax.report.pages import fill_template, require_installed
+from halfmax.report.templating import fill_template, require_installed
 
 _GRADES = (FAILS, ASSUMES, SLIP)
 

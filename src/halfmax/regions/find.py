@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfmax._core.checks import check_share_inside
 from halfmax._core.errors import warn
+from halfmax._core.gate.options import check_share_inside
 from halfmax._core.result import Table
 from halfmax._core.types import Floats
 from halfmax.metrics.counts import confusion

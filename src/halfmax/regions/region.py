@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.checks import check_whole
+from halfmax._core.gate.options import check_whole
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Floats
 from halfmax.regions.densities import silent_far_out

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.limits import limits
 from halfmax._core.progress import Progress
 from halfmax._core.types import Floats
@@ -24,10 +24,10 @@ from halfmax.report.parts.rules import JudgedRule, find_rules, judge_rules
 from halfmax.report.parts.steps import CountedSteps, count_steps
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import best_thresholds, choose_on
-from halfmax.tuning.found import Tuning
 from halfmax.tuning.report_request import ReportRequest
 from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tune import choose_thresholds
+from halfmax.tuning.tuning import Tuning
 
 
 class Subject(NamedTuple):

@@ -15,7 +15,7 @@ from halfmax.report import sentences
 from halfmax.report.charts import charts_of
 from halfmax.report.content import Content
 from halfmax.report.numbers import MOST_ROWS, as_html_json, numbers_of
-from halfmax.report.pages import fill_template
+from halfmax.report.templating import fill_template
 
 NEEDED = ("altair", "vl_convert", "itables", "jinja2")
 

@@ -7,7 +7,7 @@ import numpy as np
 from halfmax.honesty.diagnosis import FINDINGS
 from halfmax.metrics.words import AVERAGE_WORDS, metric_name
 from halfmax.report.content import Content
-from halfmax.report.pages import shown_ratio
+from halfmax.report.templating import shown_ratio
 
 _TOO_MUCH = 0.2  # share of the score lost on new data that is worth a warning
 _SHOWN = 6  # labels named in an item of advice

@@ -7,8 +7,8 @@ import numpy as np
 
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.files import check_writable, whole_file
-from halfmax._core.labelled import LabelledScores, read_labelled
-from halfmax._core.labels import match_labels
+from halfmax._core.gate.labelled import LabelledScores, read_labelled
+from halfmax._core.gate.labels import match_labels
 from halfmax._core.text import spell_out
 from halfmax.expected.decision import Decision
 from halfmax.honesty.assessment import Assessment
@@ -20,11 +20,11 @@ from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.report.content import Subject, gather, names_of
 from halfmax.report.page import NEEDED, page_of
-from halfmax.report.pages import require_installed
+from halfmax.report.templating import require_installed
 from halfmax.tuning.exact.choose import count_at
-from halfmax.tuning.found import Tuning
 from halfmax.tuning.report_request import ReportRequest
 from halfmax.tuning.thresholds import Thresholds
+from halfmax.tuning.tuning import Tuning
 
 _LEVEL = 0.95
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.jit import kernel, summing_kernel
-from halfmax._core.labelled import LabelledScores
 from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array

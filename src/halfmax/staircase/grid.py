@@ -6,9 +6,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core import labelled
+from halfmax._core.gate import labelled
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.jit import kernel
-from halfmax._core.labelled import LabelledScores
 from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.jit import kernel
-from halfmax._core.labelled import LabelledScores
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
 from halfmax.staircase.grid import Grid, positive_entries

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core import labelled
-from halfmax._core.labelled import LabelledScores
-from halfmax._core.labels import Labels
+from halfmax._core.gate import labelled
+from halfmax._core.gate.labelled import LabelledScores
+from halfmax._core.gate.labels import Labels
 from halfmax._core.types import Array, Floats
 from halfmax.staircase.counting import accumulate, count_entries, count_scores
 from halfmax.staircase.grid import Grid, distinct_scores, positive_entries

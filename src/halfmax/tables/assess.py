@@ -8,7 +8,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from halfmax._core.errors import ArgumentError, in_python
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.progress import ProgressLike
 from halfmax._core.threads import map_blocks
 from halfmax.honesty import on_staircase

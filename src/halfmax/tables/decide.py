@@ -9,7 +9,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from halfmax._core.errors import ArgumentError, setting
-from halfmax._core.matrix import Matrix
+from halfmax._core.gate.arrays import Matrix
 from halfmax._core.progress import ProgressLike
 from halfmax._core.types import Array
 from halfmax.expected.decide import decide_matrix

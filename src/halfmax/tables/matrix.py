@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from halfmax._core.checks import check_whole
 from halfmax._core.errors import ArgumentError, in_python, setting
-from halfmax._core.labelled import LabelledScores, check_sum_of_weights
+from halfmax._core.gate.labelled import LabelledScores, check_sum_of_weights
+from halfmax._core.gate.options import check_whole
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array, Floats

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from halfmax._core.errors import ArgumentError, in_python
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.progress import ProgressLike
 from halfmax.metrics.goal import Goal
 from halfmax.tables.columns import Columns

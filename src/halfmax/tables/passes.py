@@ -4,17 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core.labelled import check_sum_of_weights
+from halfmax._core.gate.labelled import check_sum_of_weights
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import Staircase
 from halfmax.tables.columns import Columns
 from halfmax.tables.duplicates import ONE_ROW_EACH, Rising, name_pair, refuse_duplicates
 from halfmax.tables.engines.engine import Engine
-from halfmax.tables.engines.scan import EngineScan
+from halfmax.tables.engines.staircase import EngineScan
 from halfmax.tables.instances import count_instances
+from halfmax.tables.local_scan import Scan
 from halfmax.tables.open import OpenedTable
-from halfmax.tables.scan import Scan
 from halfmax.tables.sources import LocalTable
 from halfmax.tables.tally import Size, Tally, as_integers, named_in_order
 from halfmax.tuning.exact.choose import Choice, at_only_steps, choose_on, grid_of

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from halfmax._core.checks import check_whole
 from halfmax._core.errors import ArgumentError, in_python
+from halfmax._core.gate.options import check_whole
 from halfmax._core.types import Array
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.counting import count_entries

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.progress import ProgressLike
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
@@ -13,8 +13,8 @@ from halfmax.tables.open import OpenedTable, needs_rows, open_labelled, whole_ma
 from halfmax.tables.passes import Passes
 from halfmax.tuning import tune
 from halfmax.tuning.exact.choose import choose_on
-from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
+from halfmax.tuning.tuning import Tuning
 from halfmax.tuning.warn import warn_of_problems
 
 _ENOUGH_ROWS = 1 << 62

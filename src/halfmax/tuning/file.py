@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core import checks
-from halfmax._core.labels import Labels, check_labels
+from halfmax._core.gate import options
+from halfmax._core.gate.labels import Labels, check_labels
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
 from halfmax.metrics.average import AVERAGES
@@ -81,7 +81,7 @@ def _decode_head(content: dict[str, Any]) -> dict[str, Any]:
         "shared": _take(content, "shared", bool),
         "guard": _guard(content.get("guard")),
         "score": float(_number(content, "score")),
-        "zero_division": checks.check_zero_division(zero_division),
+        "zero_division": options.check_zero_division(zero_division),
     }
 
 

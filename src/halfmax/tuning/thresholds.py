@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from halfmax._core import frames
 from halfmax._core import predict as _apply
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.files import refuse_input, write_whole
+from halfmax._core.gate import frames
+from halfmax._core.gate.arrays import Matrix, like_input, open_scores
+from halfmax._core.gate.labels import Labels, match_labels
 from halfmax._core.hooks import hook
-from halfmax._core.labels import Labels, match_labels
-from halfmax._core.matrix import Matrix, like_input, open_scores
 from halfmax._core.progress import ProgressLike
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array, Floats
@@ -19,8 +19,8 @@ from halfmax.metrics.average import mean_of_known
 from halfmax.metrics.metric import PRECISION, RECALL
 from halfmax.tuning import file
 from halfmax.tuning.file import COLUMNS
-from halfmax.tuning.found import Tuning
 from halfmax.tuning.report_request import ReportRequest
+from halfmax.tuning.tuning import Tuning
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,15 +3,15 @@
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from halfmax._core.labelled import LabelledScores, read_labelled
+from halfmax._core.gate.labelled import LabelledScores, read_labelled
 from halfmax._core.predict import predict
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
 from halfmax.metrics.score import score
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import Choice, choose
-from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
+from halfmax.tuning.tuning import Tuning
 from halfmax.tuning.warn import warn_of_problems
 
 

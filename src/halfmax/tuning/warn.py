@@ -14,8 +14,8 @@ from halfmax.staircase import leave_one_out
 from halfmax.staircase.leave_one_out import PLENTY, of_each_label
 from halfmax.staircase.stable_order import keys_of_labels
 from halfmax.tuning.exact.choose import Choice
-from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
+from halfmax.tuning.tuning import Tuning
 
 _FEWEST_ROWS = 20  # with fewer rows, anything may be chance
 _NOTHING = {  # guard: why nothing is predicted, and what to do

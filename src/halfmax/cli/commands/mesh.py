@@ -13,12 +13,12 @@ import typer
 from halfmax.cli import mesh_options as m
 from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
-from halfmax.cli.commands.staging import staged
-from halfmax.cli.commands.tagging import check_choice, check_tags_out, predict, write_tags
 from halfmax.cli.outcome import refuse_two_outputs, report
 from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.run import Command, Group, Run, running
+from halfmax.cli.staging import staged
 from halfmax.cli.streams import STANDARD, ending_of, incoming, outgoing, refuse_one_file
+from halfmax.cli.tagging import check_choice, check_tags_out, predict, write_tags
 
 if TYPE_CHECKING:
     from halfmax.mesh.model.settings import Settings
@@ -224,7 +224,7 @@ def _warn_of_seen(n_seen: int, n_documents: int) -> None:
 
 def _check_test(out: str, test_out: str | None, records: int, test_records: int | None) -> int:
     """Return the number of records in --test-out."""
-    from halfmax._core.checks import check_whole
+    from halfmax._core.gate.options import check_whole
 
     if test_out is None:
         if test_records is not None:

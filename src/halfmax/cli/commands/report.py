@@ -14,7 +14,7 @@ from halfmax.cli.run import Run, running
 from halfmax.cli.streams import STANDARD, incoming, outgoing
 
 if TYPE_CHECKING:
-    from halfmax._core.labelled import LabelledScores
+    from halfmax._core.gate.labelled import LabelledScores
     from halfmax.tuning.thresholds import Thresholds
 
 _ENDINGS = (".html", ".htm")
@@ -95,7 +95,7 @@ def check_page(option: str, out: str, force: bool, title: str | None = None) -> 
     """Refuse a page that cannot be written, before the long work."""
     from halfmax._core.files import check_writable
     from halfmax.report.page import NEEDED
-    from halfmax.report.pages import require_installed
+    from halfmax.report.templating import require_installed
 
     if out == STANDARD:
         raise ValueError(f"{option} must name a file: a page is not written to standard output")
@@ -114,7 +114,7 @@ def report_options(title: str | None, quick: bool) -> dict[str, Any]:
 
 
 def _check_draws(resamples: int, seed: int) -> None:
-    from halfmax._core.checks import check_whole
+    from halfmax._core.gate.options import check_whole
 
     check_whole("n_resamples", resamples, 1)
     check_whole("seed", seed, 0)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from halfmax.cli.commands.staging import staged
 from halfmax.cli.mesh_options import MinCount, Rank
 from halfmax.cli.options import Debug, Quiet, is_set, refuse_options
 from halfmax.cli.run import Command, Group, running
+from halfmax.cli.staging import staged
 from halfmax.paper.parts import PARTS, RUNS
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _print_claims(found: "Reproduction") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from halfmax.report.pages import shown_number
+    from halfmax.report.templating import shown_number
 
     table = Table(title="The paper's claims", expand=True)
     for name in ("claim", "the paper", "ours", "verdict"):
@@ -197,7 +197,7 @@ def _print_claims(found: "Reproduction") -> None:
 
 def _print_curse(curse: "Curse") -> None:
     from halfmax._core.result import Table
-    from halfmax.report.pages import shown_number
+    from halfmax.report.templating import shown_number
 
     print(f"The fraction predicted positive, {curse.runs:,} runs of {curse.n:,} examples:\n")
     rows = curse.summary()

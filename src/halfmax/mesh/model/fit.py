@@ -13,11 +13,11 @@ from halfmax._core.limits import limits
 from halfmax._core.progress import Progress, ProgressLike, counted
 from halfmax._core.threads import one_blas_thread
 from halfmax._core.types import Array, Floats
-from halfmax.mesh.model.labels import frequent_terms, truth_of
 from halfmax.mesh.model.outputs import LeaveOneOutCorrection, Outputs
 from halfmax.mesh.model.ridge import Ridge
 from halfmax.mesh.model.settings import Settings
 from halfmax.mesh.model.tagger import Tagger, digests
+from halfmax.mesh.model.terms import frequent_terms, truth_of
 from halfmax.mesh.model.words import Words, find_factors, learn_words
 from halfmax.mesh.records.corpus import Corpus, gather
 from halfmax.mesh.records.reading import AnyPath, find_files

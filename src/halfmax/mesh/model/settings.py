@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from halfmax._core import checks
 from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
+from halfmax._core.gate import options
 
 WORDS = 188_923  # the size of the paper's vocabulary
 RANK = 200
@@ -50,7 +50,7 @@ class Settings:
             if name == "rank" and value is None:
                 continue
             # Stored as an int, even if 2.0 or a NumPy number was passed.
-            object.__setattr__(self, name, checks.check_whole(name, value, least, most))
+            object.__setattr__(self, name, options.check_whole(name, value, least, most))
 
     def rank_for(self, n_documents: int, n_words: int) -> int:
         """The rank for these numbers of documents and words."""

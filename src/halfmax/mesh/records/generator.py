@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfmax._core.checks import check_whole
 from halfmax._core.errors import ArgumentError, in_python
+from halfmax._core.gate.options import check_whole
 from halfmax._core.threads import spans
 from halfmax._core.types import Array
 from halfmax.mesh.records.record import Record

@@ -7,9 +7,9 @@ import numpy as np
 
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array
-from halfmax.mesh.model.labels import truth_of
 from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.model.tagger import AUTO, PLUG_IN, Tagger
+from halfmax.mesh.model.terms import truth_of
 from halfmax.mesh.records.corpus import Corpus, Headings
 from halfmax.mesh.rules.half_max import HalfMax, find_half_max
 from halfmax.mesh.rules.judge import Judged, judge

@@ -15,7 +15,7 @@ the n b^2 of the paper. Many positives (b n) are needed for coins to look like a
 import numpy as np
 from scipy import optimize, stats
 
-from halfmax._core.checks import check_share_inside
+from halfmax._core.gate.options import check_share_inside
 
 
 def bound_of_the_text(n: float) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.checks import check_whole
+from halfmax._core.gate.options import check_whole
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Floats
 from halfmax.honesty.winners_curse import simulate_winners_curse

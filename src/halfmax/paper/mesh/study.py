@@ -21,10 +21,10 @@ from halfmax.mesh.model.fit import (
     n_tuned,
     tune_all,
 )
-from halfmax.mesh.model.labels import truth_of
 from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.model.ridge import Ridge
 from halfmax.mesh.model.settings import PENALTIES, Settings
+from halfmax.mesh.model.terms import truth_of
 from halfmax.mesh.records.corpus import Corpus
 from halfmax.mesh.records.generator import PAPER, SMALL, Recipe, generate
 from halfmax.mesh.records.reading import find_files

@@ -16,7 +16,7 @@ from halfmax.paper.folder import as_json, prepare_folder, write_files
 from halfmax.paper.mesh.pictures import pictures
 from halfmax.paper.mesh.sheets import sheets
 from halfmax.paper.mesh.study import Study, run_study
-from halfmax.report.pages import fill_template, require_installed
+from halfmax.report.templating import fill_template, require_installed
 
 PAGE = "mesh.html"
 _PREFIX, _ENDINGS = "mesh", (".csv", ".html", ".json", ".md", ".png", ".svg")  # of output files

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfmax._core import predict
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax.report.parts.rules import JudgedRule
 
 _ROWS = 8

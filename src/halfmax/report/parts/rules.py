@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halfmax._core import predict
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.limits import limits
 from halfmax._core.types import Floats
 from halfmax.metrics.average import AVERAGES, mean_of_known
@@ -15,9 +15,9 @@ from halfmax.metrics.score import score
 from halfmax.metrics.words import AVERAGE_WORDS
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import Choice, best_thresholds, count_at, grid_of, read_at
-from halfmax.tuning.found import Tuning
 from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tune import choose_thresholds
+from halfmax.tuning.tuning import Tuning
 
 TUNED, USUAL = "tuned", "usual"
 

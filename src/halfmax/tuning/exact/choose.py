@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.jit import kernel
-from halfmax._core.labelled import LabelledScores
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Goal

@@ -12,8 +12,8 @@ stops when a row is about to leave its window. Then the windows are refilled, fo
 
 import numpy as np
 
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.jit import kernel
-from halfmax._core.labelled import LabelledScores
 from halfmax._core.limits import limits
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.objective import Objective

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.limits import limits
 from halfmax._core.types import Array, Floats
 from halfmax.staircase.grid import Grid, positive_entries

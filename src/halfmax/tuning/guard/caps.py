@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.types import Array
 from halfmax.metrics.flooding import most_predicted
 from halfmax.metrics.goal import Guard
-from halfmax.staircase.signal import staircase_in_rows, uninformative
+from halfmax.staircase.significance import staircase_in_rows, uninformative
 from halfmax.tuning.guard.bands import Bands
 
 

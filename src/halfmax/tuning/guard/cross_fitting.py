@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.types import Array
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.stable_order import ranks_of_rows

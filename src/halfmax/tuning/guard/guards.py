@@ -11,12 +11,12 @@ labels instead.
 
 import numpy as np
 
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.limits import limits
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.goal import Goal, Guard
 from halfmax.metrics.objective import Objective
-from halfmax.staircase.signal import staircase_in_rows, uninformative
+from halfmax.staircase.significance import staircase_in_rows, uninformative
 from halfmax.staircase.stable_order import keys_of_counts
 from halfmax.tuning.exact.choose import Choice, choose, count_at
 from halfmax.tuning.guard.bands import (

@@ -3,7 +3,7 @@
 import numpy as np
 
 from halfmax._core.errors import ArgumentError, in_python, setting
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.types import Array
 from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.progress import ProgressLike
 from halfmax.metrics.goal import Goal
 from halfmax.staircase.staircase import Staircase

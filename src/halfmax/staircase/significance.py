@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from halfmax._core.labelled import LabelledScores
+from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.types import Array, Floats
 from halfmax.staircase.staircase import Staircase
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfmax._core import frames
 from halfmax._core.errors import ArgumentError, in_python
-from halfmax._core.labels import Labels, check_labels, match_labels
-from halfmax._core.matrix import Matrix, check_binary, first_place, open_matrix, open_scores
+from halfmax._core.gate import frames
+from halfmax._core.gate.arrays import Matrix, check_binary, first_place, open_matrix, open_scores
+from halfmax._core.gate.labels import Labels, check_labels, match_labels
 from halfmax._core.types import Array, Floats
 
 _HEAVIEST = 1e100  # metrics multiply sums of weights by beta squared, which must stay finite

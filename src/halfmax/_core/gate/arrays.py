@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from halfmax._core import frames
 from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, warn
-from halfmax._core.labels import Labels
+from halfmax._core.gate import frames
+from halfmax._core.gate.labels import Labels
 from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
