@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_array_equal, assert_array_max_ulp
 from scipy import sparse
 from strategies import averages, floors, long_tables, metrics, probabilities, zero_divisions
 from table_cases import (
@@ -113,7 +113,9 @@ def test_every_label_gets_the_best_of_all_its_cuts(long, metric, zero_division, 
     assert found.thresholds.tolist() == [best.threshold for best in expected.values()]
     assert found.predicted.tolist() == [best.predicted for best in expected.values()]
     assert found.support.tolist() == [best.positives for best in expected.values()]
-    assert_array_equal(found.label_scores, [float(best.value) for best in expected.values()])
+    # F-beta of a beta such as 1.1 is rounded more than once; the twin is an exact fraction.
+    values = np.array([float(best.value) for best in expected.values()])
+    assert_array_max_ulp(found.label_scores, values, maxulp=4)
 
 
 @half
