@@ -106,6 +106,14 @@ class Goal:
         return self.one_classifier or (self.average == "macro" and self.per_label)
 
     @property
+    def needs_rows(self) -> bool:
+        """Whether the counts of single labels are not enough: the rows must be known, too."""
+        if self.guard is not None:
+            return True
+        by_rows = self.average == "samples" or (self.average == "macro" and not self.per_label)
+        return by_rows and not self.one_classifier
+
+    @property
     def one_threshold(self) -> bool:
         """Whether the result is a single threshold."""
         return self.one_classifier or not self.per_label

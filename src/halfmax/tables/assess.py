@@ -22,7 +22,7 @@ from halfmax.metrics.metric import Metric
 from halfmax.tables.columns import id_type
 from halfmax.tables.engines.work import KeepWhatCounts
 from halfmax.tables.matrix import instance_type, matrix_of, number
-from halfmax.tables.open import OpenedTable, needs_rows, open_labelled, whole_matrix
+from halfmax.tables.open import OpenedTable, open_labelled, whole_matrix
 from halfmax.tables.sources import LocalTable
 from halfmax.tables.tune import tune_on_staircases
 from halfmax.tuning.thresholds import Thresholds
@@ -125,7 +125,7 @@ def assess_table(
     goal = Goal.ask(metric, average, per_label, guard, zero_division)
     goal = goal.settle(one_classifier=label is None)
     opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)
-    if on_staircase.can_judge(goal) and opened.columns.weight is None and not needs_rows(goal):
+    if on_staircase.can_judge(goal) and opened.columns.weight is None and not goal.needs_rows:
         return _assess_in_place(opened, goal, n_instances, draws)
     return tune_and_assess(whole_matrix(opened, progress, n_instances), goal, draws)
 

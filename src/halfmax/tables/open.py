@@ -6,7 +6,6 @@ from typing import Any
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.progress import ProgressLike
-from halfmax.metrics.goal import Goal
 from halfmax.tables.columns import Columns
 from halfmax.tables.duplicates import refuse_duplicates
 from halfmax.tables.engines.dask import DaskTable, is_dask
@@ -81,14 +80,6 @@ def open_labelled(
     optional = frozenset({"instance"}) if instance == "instance" else frozenset()
     columns = Columns(label, score, truth, weight, instance, optional)
     return open_source(source, columns, check_duplicates)
-
-
-def needs_rows(goal: Goal) -> bool:
-    """Whether the goal needs whole rows of the matrix, not only the counts of each label."""
-    if goal.guard is not None:
-        return True
-    by_rows = goal.average == "samples" or (goal.average == "macro" and not goal.per_label)
-    return by_rows and not goal.one_classifier
 
 
 def check_whole_rows(opened: OpenedTable) -> LocalTable:

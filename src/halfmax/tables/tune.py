@@ -9,7 +9,7 @@ from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.progress import ProgressLike
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
-from halfmax.tables.open import OpenedTable, needs_rows, open_labelled, whole_matrix
+from halfmax.tables.open import OpenedTable, open_labelled, whole_matrix
 from halfmax.tables.passes import Passes
 from halfmax.tuning import tune
 from halfmax.tuning.exact.choose import choose_on
@@ -126,7 +126,7 @@ def tune_table(
     goal = Goal.ask(metric, average, per_label, guard, zero_division, **floors)
     goal = goal.settle(one_classifier=label is None)
     opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)
-    if needs_rows(goal):
+    if goal.needs_rows:
         found = tune.tune_checked(whole_matrix(opened, progress, n_instances), goal)
     else:
         found = _tune_in_place(opened, goal, n_instances, progress)

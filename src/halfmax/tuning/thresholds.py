@@ -182,7 +182,7 @@ class Thresholds(Result):
             If the scores do not fit the labels.
         """
         scores = open_scores(y_score, "y_score")
-        limits = self._limits_for(scores)
+        limits = self._thresholds_for(scores)
         predictions = _apply.predict(scores.values, limits)
         return like_input(predictions, scores, y_score)
 
@@ -361,7 +361,7 @@ class Thresholds(Result):
             self.predicted,
         )
 
-    def _limits_for(self, scores: Matrix) -> Floats:
+    def _thresholds_for(self, scores: Matrix) -> Floats:
         """Return the thresholds in the order of the columns of these scores."""
         shape, n_labels = scores.values.shape, len(self.thresholds)
         if len(shape) == 1 and self.average != "binary":

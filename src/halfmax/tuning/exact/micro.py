@@ -17,10 +17,9 @@ from halfmax.metrics.half_max import Coefficients
 from halfmax.metrics.metric import LinearFractional, Metric
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import NO_STEP, Staircase, ValueOfCounts
+from halfmax.tuning.exact.ties import MEAN_ROUNDING, SUM_ROUNDING
 
 PooledCounts = tuple[float, float, float, float]  # tp, predicted, positives, total
-_LEAST_GAIN = 1e-13  # anything less is rounding
-_ROUNDING = 4 * np.finfo(np.float64).eps  # of a sum of two products
 
 
 @kernel
@@ -36,7 +35,7 @@ def _best_linear(
         step[j] = NO_STEP
         for k in range(offsets[j], offsets[j + 1]):
             hits, others = per_hit * tp[k], per_prediction * predicted[k]
-            if hits + others > best + _ROUNDING * (abs(hits) + abs(others)):
+            if hits + others > best + SUM_ROUNDING * (abs(hits) + abs(others)):
                 best = hits + others
                 step[j] = k
 
@@ -134,7 +133,7 @@ def _dinkelbach(stairs: Staircase, metric: LinearFractional, step: Array) -> Arr
         following = _largest_sums(stairs, *gains)
         reached = numerator / denominator
         numerator, denominator = pooled_parts(pooled_counts(stairs, following), metric)
-        if denominator <= 0 or numerator / denominator < reached - _ROUNDING * abs(reached):
+        if denominator <= 0 or numerator / denominator < reached - SUM_ROUNDING * abs(reached):
             break
         step = following
         if numerator / denominator <= reached:
@@ -246,7 +245,7 @@ def _move_one(stairs: Staircase, value_of: ValueOfCounts, step: Array) -> bool:
     there = np.append(stairs.predicted - own[label], -own) + predicted
     value = value_of(there_tp, there, positives, total)
     best = int(np.nanargmax(value))
-    if not value[best] > pooled_value(stairs, value_of, step) + _LEAST_GAIN:
+    if not value[best] > pooled_value(stairs, value_of, step) + MEAN_ROUNDING:
         return False
     if best < len(label):
         step[label[best]] = best

@@ -20,7 +20,8 @@ from halfmax.metrics.objective import Objective
 from halfmax.metrics.plain_ratio import as_plain_ratio, divide
 from halfmax.tuning.exact.falling import Falling, fall
 from halfmax.tuning.exact.groups import group_scores
-from halfmax.tuning.exact.shared import TIE, best_shared
+from halfmax.tuning.exact.shared import best_shared
+from halfmax.tuning.exact.ties import MEAN_ROUNDING
 
 _MOST_SWEEPS = 100
 _MOST_AT_ONCE = 1 << 26  # scores, less than a second
@@ -114,10 +115,10 @@ def _best_place(
                 n_records += 1
             elif value + left * most < best - _ROUNDING:
                 break
-    if best <= TIE:
+    if best <= MEAN_ROUNDING:
         return 0
     for k in range(n_records):
-        if records[k, 0] >= best - TIE:
+        if records[k, 0] >= best - MEAN_ROUNDING:
             return int(records[k, 1])
     return 0
 

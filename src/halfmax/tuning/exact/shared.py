@@ -21,10 +21,10 @@ from halfmax._core.types import Array
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.plain_ratio import as_plain_ratio, ratio_at
 from halfmax.tuning.exact.groups import Groups
+from halfmax.tuning.exact.ties import MEAN_ROUNDING
 
 _IN_STEP = 1 << 10  # scores and places that stay in the cache
 _MOST_CELLS = 1 << 21  # groups x edges
-TIE = 1e-13  # means closer than this are equal: their sums were rounded in different orders
 
 
 class _Best(NamedTuple):
@@ -175,7 +175,7 @@ def _follow_mean(
         if start + e + 1 < scores.size and scores[start + e + 1] == scores[start + e]:
             continue
         mean = (running[0] + running[1]) / running[2] if running[2] > 0 else np.nan
-        if mean > best[0] + TIE or (np.isnan(best[0]) and not np.isnan(mean)):
+        if mean > best[0] + MEAN_ROUNDING or (np.isnan(best[0]) and not np.isnan(mean)):
             best[0] = mean
             best[1] = start + e
 
@@ -275,7 +275,7 @@ def _open_bins(
         _mean(groups, objective, tp[b], hits[b] + (predicted[b - 1] if b else without))
         for b in bins
     ]
-    return bins[np.array(ceiling) >= floor - TIE]
+    return bins[np.array(ceiling) >= floor - MEAN_ROUNDING]
 
 
 def _mean(groups: Groups, objective: Objective, tp: Array, predicted: Array) -> float:
