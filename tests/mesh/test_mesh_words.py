@@ -154,5 +154,5 @@ def test_the_rank_is_below_what_there_is():
     assert Settings(rank=49).rank_for(1000, 50) == 49
     with pytest.raises(ValueError, match=r"below the number of documents \(1,000\) .* \(50\)"):
         Settings(rank=50).rank_for(1000, 50)
-    with pytest.raises(ValueError, match="two different words or more; they have 1"):
+    with pytest.raises(ValueError, match="at least two different words; they have 1"):
         Settings().rank_for(1000, 1)
