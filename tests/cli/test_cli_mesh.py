@@ -445,7 +445,11 @@ def test_errors_are_one_line_and_leave_no_files(words, message):
 @pytest.mark.parametrize(
     ("words", "message", "finished"),
     [
-        ([*FIT, "--min-count", 121], "--min-count must leave some terms; no term has 121", 1),
+        (
+            [*FIT, "--min-count", 121],
+            "--min-count must leave some terms; no term occurs in at least 121",
+            1,
+        ),
         (["fit", "two.jsonl", "--out", "m"], "at least 3 records with MeSH terms are needed", 1),
         ([*FIT, "--rank", 120], "--rank must be below the number of documents (120)", 2),
     ],

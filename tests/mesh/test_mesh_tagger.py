@@ -208,7 +208,7 @@ def test_settings_are_followed(corpus):
             "at least 3 records with MeSH terms are needed; got 2 among 2",
         ),
         ([], (), {}, "got 0 among 0 records"),
-        (["cat dog"] * 5, ("A",), {"min_count": 6}, "no term has 6 of the 5 .* one has 5"),
+        (["cat dog"] * 5, ("A",), {"min_count": 6}, "at least 6 of the 5 .* one occurs in 5"),
         (["cat dog"] * 5, ("A",), {"rank": 2}, r"rank must be below .* \(2\); got 2"),
         (["cat dog rat"] * 3, ("A",), {"rank": 3}, r"documents \(3\) and of words \(3\); got 3"),
         (["a b", "", "!"], ("A",), {}, "must have words; they have none"),

@@ -65,7 +65,7 @@ def test_frequent_terms(mesh, least, data):
         assert [headings.names[code] for code in found] == expected
     else:
         most = max(counts.values(), default=0)
-        words = f"the most frequent one has {most}" if headings.names else "there are none"
+        words = f"the most frequent one occurs in {most}" if headings.names else "there are none"
         with pytest.raises(ValueError, match=f"min_count must leave some terms.*: {words}"):
             frequent_terms(headings, rows, least)
 

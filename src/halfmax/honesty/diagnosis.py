@@ -17,14 +17,14 @@ from halfmax._core.types import Array
 # What each finding means, and what to do, marked as in messages (`_core.errors.respelled`).
 # `Diagnosis._why` writes the sentences of one label.
 FINDINGS = {
-    "uninformative": "not shown to do better than predicting every row; improve or drop it, or use "
+    "uninformative": "not shown to beat predicting every row; improve or drop it, or use "
     f"{setting('guard', 'never')}",
     "flooding": "predicted for more than 5 % of rows and more than 10 times its base rate; "
     f"use {setting('guard', 'auto')}",
     "too few positives": "fewer rows than 1/b^2 at base rate b, so luck decides; "
     f"use {setting('guard', 'auto')}",
-    "unstable threshold": "one end of its interval predicts 3 times the rows of the other; "
-    f"get more data, or use {setting('guard', 'auto')}",
+    "unstable threshold": "the ends of its interval differ 3-fold in predicted rows; "
+    f"get more data or use {setting('guard', 'auto')}",
     "miscalibrated": "calibrated probabilities would have another threshold; calibrate before you "
     "use decide",
 }
