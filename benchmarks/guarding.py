@@ -261,7 +261,7 @@ def again():
 def simulated():
     yield "\n### Guards on simulated scores\n"
     yield from quality({name: measure(list(make())) for name, make in SIMULATED.items()})
-    yield "\nWithout any signal predicting everyone is the best that macro-F1 knows: what a guard"
+    yield "\nWithout any signal predicting every row is the best that macro-F1 knows: what a guard"
     yield "gives up there is the price of not flooding.\n"
     yield from quality_table({"no signal": measure(list(simulate(1000, 300, signal=0.0)))})
 

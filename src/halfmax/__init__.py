@@ -6,8 +6,9 @@
     (0.35, 0.8)
 
 Conventions, true everywhere: a row is predicted positive if and only if ``score >= threshold``, so
-``+inf`` means nobody; equal scores go together; among equally good thresholds the highest wins; 0/0
-is ``zero_division``; a score of ``-inf``, or one absent from a sparse matrix, is never predicted.
+``+inf`` predicts nothing; equal scores go together; among equally good thresholds the highest wins;
+0/0 is ``zero_division``; a score of ``-inf``, or one absent from a sparse matrix, is never
+predicted.
 """
 
 from importlib import import_module

@@ -92,7 +92,12 @@ BAD = [
     ("three dimensions", tune([Y2], [S2]), ValueError, r"y_true must have .*got 3.*\(1, 3, 2\)"),
     ("ragged truth", tune([[0, 1], [1]], S2), ValueError, r"y_true must have rows of equal length"),
     ("ragged scores", tune(Y2, [[0.1], [0.2, 0.3]]), ValueError, r"y_score .*equal length"),
-    ("1-D sparse", tune(sparse.coo_array([0, 1, 1]), S), ValueError, r"y_true .*two-dimensional"),
+    (
+        "1-D sparse",
+        tune(sparse.coo_array([0, 1, 1]), S),
+        ValueError,
+        r"y_true .*two-dimensional.*got 1 dimension$",
+    ),
     # kinds of numbers
     ("string labels", tune(["no", "yes", "yes"], S), TypeError, r"y_true.*y == 'yes'"),
     ("bytes labels", tune(np.array([b"n", b"y", b"y"]), S), TypeError, r"y_true must be numbers"),
@@ -356,13 +361,13 @@ BAD = [
         "nulls in a column",
         tune(Y2, pl.DataFrame({"a": S, "b": [0.1, None, None]})),
         ValueError,
-        r"y_score\['b'\] must not have missing values; 2 are, the first in row 1",
+        r"y_score\['b'\] must not have missing values; 2 values are missing, the first in row 1",
     ),
     (
         "NA in a nullable series",
         tune(pd.Series([0, 1, None], dtype="Int64"), S),
         ValueError,
-        r"y_true must not have missing values; 1 are, the first in row 2",
+        r"y_true must not have missing values; 1 value is missing, in row 2",
     ),
     (
         "assess: no replicates",

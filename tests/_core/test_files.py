@@ -638,7 +638,7 @@ def test_a_link_stays_and_the_file_behind_it_changes(tmp_path):
 
 
 def test_only_a_file_can_be_replaced(tmp_path):
-    with pytest.raises(OSError, match="must be a file"):
+    with pytest.raises(OSError, match="it is a folder; choose another name"):
         tuned().save(tmp_path)
 
 

@@ -337,9 +337,13 @@ def test_a_column_of_strings_is_refused_by_name(library):
 def test_a_missing_value_is_refused_by_column_and_row(library):
     with pytest.raises(ValueError, match=r"y_score\['dog'\].*missing.*first in row 2"):
         hm.tune(library.frame(TRUTH), library.frame(SCORES | {"dog": [0.1, 0.2, None, None]}))
-    with pytest.raises(ValueError, match=r"y_score must not have missing.*first in row 1"):
+    with pytest.raises(
+        ValueError, match=r"y_score must not have missing.*1 value is missing, in row 1"
+    ):
         hm.tune(library.series([0, 1]), library.series([0.1, None]))
-    with pytest.raises(ValueError, match=r"sample_weight must not have missing.*first in row 0"):
+    with pytest.raises(
+        ValueError, match=r"sample_weight must not have missing.*1 value is missing, in row 0"
+    ):
         hm.tune([0, 1], [0.1, 0.2], sample_weight=library.series([None, 1.0]))
 
 

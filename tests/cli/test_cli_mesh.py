@@ -385,7 +385,7 @@ MAKE = ["generate", "--out", "r.xml"]
         (["fit", "bare.jsonl", "--out", "m"], "none of the 5 records has any"),
         (["fit", "all.jsonl"], "Missing option '--out'. (see halfmax mesh fit --help)"),
         (["fit", "all.jsonl", "--out", "model"], "model already exists; pass --force"),
-        (["fit", "all.jsonl", "--out", "folder"], "it must be a file or not exist yet"),
+        (["fit", "all.jsonl", "--out", "folder"], "it is a folder; choose another name"),
         (["fit", "all.jsonl", "--out", "none/m"], "there is no folder"),
         ([*FIT, "--work", "model"], "model: File exists"),
         ([*FIT, "--rank", 0], "--rank must be a whole number, 1 or more; got 0"),
@@ -445,8 +445,12 @@ def test_errors_are_one_line_and_leave_no_files(words, message):
 @pytest.mark.parametrize(
     ("words", "message", "finished"),
     [
-        ([*FIT, "--min-count", 121], "--min-count must leave some terms; no term has 121", 1),
-        (["fit", "two.jsonl", "--out", "m"], "there must be 3 records with MeSH terms or more", 1),
+        (
+            [*FIT, "--min-count", 121],
+            "--min-count must leave some terms; no term occurs in at least 121",
+            1,
+        ),
+        (["fit", "two.jsonl", "--out", "m"], "at least 3 records with MeSH terms are needed", 1),
         ([*FIT, "--rank", 120], "--rank must be below the number of documents (120)", 2),
     ],
 )

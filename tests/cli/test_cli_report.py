@@ -351,7 +351,7 @@ WRONG = {
     "--title needs --report, which names the page": [*TUNE, *NEW, "--title", "x"],
     "--quick-report needs --report, which names the page": [*TUNE, *NEW, "--quick-report"],
     "--title must not be empty": [*TUNE, *NEW, "--report", "page.html", "--title", " "],
-    "must be a file or not exist yet, and is a folder": [*REPORT, "--out", "folder.html"],
+    "it is a folder; choose another name": [*REPORT, "--out", "folder.html"],
     "Missing option '--data'": ["report", "t.json"],
     "Missing argument 'THRESHOLDS'": ["report", "--data", "scores.parquet"],
     "no.json: No such file or directory": ["report", "no.json", "--data", "scores.parquet"],

@@ -431,7 +431,7 @@ WRONG = {
     "--format is for --out -": ["decide", "scores.csv", "--out", "d.csv", "--format", "csv"],
     "--format must be csv or arrow": ["decide", "scores.csv", "--out", "-", "--format", "xml"],
     "there is no folder": ["tune", "scores.parquet", "--out", "no/t.json"],
-    "must be a file or not exist yet, and is a folder": ["tune", "scores.csv", "--out", "."],
+    "it is a folder; choose another name": ["tune", "scores.csv", "--out", "."],
     "a wide table must be one file": ["decide", "a.csv", "b.csv", "--wide", "--out", "d.csv"],
     "Missing option '--out'": ["apply", "t.json", "scores.csv"],
     "No such option: --avrage": ["tune", "scores.csv", "--avrage", "macro"],

@@ -13,7 +13,9 @@ pytestmark = pytest.mark.kernels
 NAN, INF = float("nan"), float("inf")
 P, P2 = [0.1, 0.5, 0.9], [[0.1, 0.5], [0.9, 0.2], [0.3, 0.7]]
 Q = [[0.2, 0.1], [0.3, 0.1]]  # one item with probability 0.5, both with 0.1
-NOT_PROBABILITIES = r"must be probabilities, from 0 to 1.*scores of any other kind go.*to tune"
+NOT_PROBABILITIES = (
+    r"must be probabilities, from 0 to 1.*for other scores, use tune, which needs labels"
+)
 
 
 def decide(p=P, **options):
@@ -138,7 +140,7 @@ BAD = [
         "labels first",
         lambda: hm.decide([0, 1, 1], np.array(P)),
         ValueError,
-        r"got ndarray of 3; labels go to tune and score: decide and expected_curve take prob",
+        r"got ndarray of 3; decide and expected_curve take no labels; tune and score do",
     ),
     ("an average for a metric", decide(metric="samples"), ValueError, r"average='samples'"),
     (

@@ -195,14 +195,24 @@ def test_settings_are_followed(corpus):
 @pytest.mark.parametrize(
     ("texts", "mesh", "chosen", "words"),
     [
-        (["cat dog"] * 5, (), {}, "3 records with MeSH terms or more .* got 0 among 5 records"),
-        (["cat dog"] * 2, ("A",), {}, "3 records with MeSH terms or more .* got 2 among 2"),
+        (
+            ["cat dog"] * 5,
+            (),
+            {},
+            "at least 3 records with MeSH terms are needed; got 0 among 5 records",
+        ),
+        (
+            ["cat dog"] * 2,
+            ("A",),
+            {},
+            "at least 3 records with MeSH terms are needed; got 2 among 2",
+        ),
         ([], (), {}, "got 0 among 0 records"),
-        (["cat dog"] * 5, ("A",), {"min_count": 6}, "no term has 6 of the 5 .* one has 5"),
+        (["cat dog"] * 5, ("A",), {"min_count": 6}, "at least 6 of the 5 .* one occurs in 5"),
         (["cat dog"] * 5, ("A",), {"rank": 2}, r"rank must be below .* \(2\); got 2"),
         (["cat dog rat"] * 3, ("A",), {"rank": 3}, r"documents \(3\) and of words \(3\); got 3"),
         (["a b", "", "!"], ("A",), {}, "must have words; they have none"),
-        (["cat", "", "cat"], ("A",), {}, "two different words or more; they have 1"),
+        (["cat", "", "cat"], ("A",), {}, "at least two different words; they have 1"),
         (["cat", "dog", "rat"], ("A",), {"penalty": 1e-30}, "penalty must be larger"),
     ],
 )

@@ -65,7 +65,7 @@ def test_frequent_terms(mesh, least, data):
         assert [headings.names[code] for code in found] == expected
     else:
         most = max(counts.values(), default=0)
-        words = f"the most frequent one has {most}" if headings.names else "there are none"
+        words = f"the most frequent one occurs in {most}" if headings.names else "there are none"
         with pytest.raises(ValueError, match=f"min_count must leave some terms.*: {words}"):
             frequent_terms(headings, rows, least)
 
@@ -154,5 +154,5 @@ def test_the_rank_is_below_what_there_is():
     assert Settings(rank=49).rank_for(1000, 50) == 49
     with pytest.raises(ValueError, match=r"below the number of documents \(1,000\) .* \(50\)"):
         Settings(rank=50).rank_for(1000, 50)
-    with pytest.raises(ValueError, match="two different words or more; they have 1"):
+    with pytest.raises(ValueError, match="at least two different words; they have 1"):
         Settings().rank_for(1000, 1)

@@ -190,7 +190,9 @@ def test_records_without_rare_terms_have_pictures_too(tmp_path):
 def test_too_few_records_are_refused(tmp_path):
     records = tmp_path / "few.jsonl"
     records.write_text('{"pmid": 1, "title": "One", "mesh": ["Humans"]}\n{"pmid": 2, "title": "x"}')
-    with pytest.raises(ValueError, match=r"5 records with MeSH terms or more.*got 1 among 2"):
+    with pytest.raises(
+        ValueError, match=r"at least 5 records with MeSH terms are needed.*got 1 among 2"
+    ):
         reproduce_mesh(tmp_path / "out", [str(records)])
 
 

@@ -271,7 +271,8 @@ BAD = [
         "weights of an instance differ",
         tune(table(weight=[1, 2, 3, 3]), weight="weight", guard="smooth"),
         ValueError,
-        r"all rows of an instance must have the same weight here.*those of 1 differ.*without guard",
+        r"all rows of an instance must have the same weight here.*those of 1 differ.*"
+        r"without a guard",
     ),
     # options
     ("no such metric", tune(metric="f"), ValueError, r"f"),

@@ -302,7 +302,7 @@ NO_PLACES = [
     ("no/o.parquet", FileNotFoundError, r"cannot write .*: there is no folder .*/no$"),
     ("o.xlsx", ValueError, r"cannot tell the format of .*o\.xlsx: .*'\.parquet'.*'\.csv\.gz'"),
     ("o", ValueError, r"cannot tell the format of "),
-    ("folder.parquet", OSError, r"must be a file or not exist yet, and is a folder"),
+    ("folder.parquet", OSError, r"cannot write .*: it is a folder"),
 ]
 
 

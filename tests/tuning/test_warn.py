@@ -270,7 +270,7 @@ def test_the_warning_expects_what_assess_does_without_its_bootstrap(
         said = text_of(y, s, zero_division=zero_division)
     assessed = hm.assess(y, s, n_resamples=50, zero_division=zero_division)
     assert expected_in(said) >= assessed.expected_score - 0.0005
-    assert "labels with fewer than 40 positives are corrected for luck here; assess()" in said
+    assert "labels with at most 40 positives are corrected for luck here; assess()" in said
 
     def without_optimism(*args):
         found = redraw.redraw(*args)

@@ -2,7 +2,7 @@
 
 Where the system supports it (Linux), a draft has no name until it is finished, so a process that is
 killed leaves nothing behind. Elsewhere the draft is a hidden file beside its target, locked for as
-long as its writer lives; the next write into the folder removes drafts that nobody has locked.
+long as its writer lives; the next write into the folder removes drafts that no process has locked.
 """
 
 import os
@@ -83,8 +83,8 @@ def check_writable(path: AnyPath, overwrite: bool = True) -> None:
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot write {target}: there is no folder {target.parent}")
     if target.exists() and not target.is_file():
-        kind = "a folder" if target.is_dir() else "no regular file"
-        raise OSError(f"cannot write {target}: it must be a file or not exist yet, and is {kind}")
+        what = "is a folder" if target.is_dir() else "exists and is not a regular file"
+        raise OSError(f"cannot write {target}: it {what}; choose another name")
     if target.exists() and not overwrite:
         raise FileKeptError(
             f"{path} already exists; pass {setting('overwrite', True)} to overwrite it"

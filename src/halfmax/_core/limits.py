@@ -21,20 +21,20 @@ class Limits:
 
     grid_block_labels: int = 1 << 16  # sorted by one thread at a time
     grid_long_segment: int = 1 << 8  # scores of a label; numpy sorts longer segments faster
-    tile_rows: int = 1024  # of a tile that is transposed; a float32 counts them exactly
+    tile_rows: int = 1024  # in a tile that is transposed; a float32 counts them exactly
     tile_labels: int = 64  # a tile of float32 then fills half of a 512 KiB cache
     few_steps: int = 128  # up to this many, comparing with each step beats a binary search
-    count_blocks: int = 8  # of rows and of labels, for threads; about this many of each
+    count_blocks: int = 8  # blocks of rows and of labels, for threads; about this many of each
     count_block_rows: int = 1 << 16  # at least, in a block
-    count_block_entries: int = 1 << 20  # of sparse scores, at least, in a block
+    count_block_entries: int = 1 << 20  # at least, in a block of sparse scores
     cached_steps: int = 1 << 17  # a larger grid is reached through sorted chunks of entries
-    chunk_entries: int = 1 << 22  # of sparse scores, sorted by blocks of labels at a time
+    chunk_entries: int = 1 << 22  # sparse scores, sorted by blocks of labels at a time
     label_block_bits: int = 7  # entries are sorted into about two to this power blocks of labels
 
     # ---- expected and regions
 
-    decide_block_cells: int = 1 << 18  # of a dense matrix, decided at once
-    decide_block_stored: int = 1 << 18  # of a sparse matrix, stored entries decided at once
+    decide_block_cells: int = 1 << 18  # cells of a dense matrix, decided at once
+    decide_block_stored: int = 1 << 18  # stored entries of a sparse matrix, decided at once
     decide_fewest_columns: int = 8  # at once of a row-major matrix: read whole cache lines
 
     # ---- tuning
@@ -47,7 +47,7 @@ class Limits:
     bucket_sample: int = 1 << 12  # rows by which ways to cut buckets are compared
     sample_tails: tuple[int, ...] = (100, 20)  # one in this many at each end may be clipped
     few_expected: float = 4.0  # rows of the sample; a cut that opens fewer is taken at once
-    alike_rows: int = 8  # of the sample with one score, before a bucket is tested for ties
+    alike_rows: int = 8  # sampled rows with one score, before a bucket is tested for ties
 
     # One threshold for all labels (tuning.exact.shared)
     shared_chunk: int = 1 << 20  # scores swept at a time
@@ -55,8 +55,8 @@ class Limits:
     shared_edges: int = 256  # at most, where the mean is computed first
 
     # One threshold per label, averaged over rows (tuning.exact.samples and falling)
-    window_reach: int = 32  # of a window from its middle; wide ones are filled less often
-    window_cells: int = 1 << 20  # of all windows together, so that they stay in the cache
+    window_reach: int = 32  # cells from a window's middle; wide windows are filled less often
+    window_cells: int = 1 << 20  # in all windows together, so that they stay in the cache
     insertion_sort: int = 32  # up to this many scores are sorted by insertion
     sort_block_entries: int = 1 << 20  # grouped by label by one thread at a time, at least
 
@@ -71,8 +71,8 @@ class Limits:
 
     # ---- honesty
 
-    bootstrap_blocks: int = 64  # of a label's steps at first, at most; part of what a seed means
-    redraw_blocks: int = 1 << 8  # of staircase steps, drawn at once; part of what a seed means
+    bootstrap_blocks: int = 64  # most first blocks of a label's steps; part of what a seed means
+    redraw_blocks: int = 1 << 8  # blocks of steps, drawn at once; part of what a seed means
 
     # ---- estimators
 
@@ -84,7 +84,7 @@ class Limits:
     # summed batch by batch, so their last bits depend on it.
     table_rows_at_once: int = 1 << 20
     scan_kept_bytes: int = 1 << 28  # codes and scores kept from the first pass for the second
-    hashes_in_memory: int = 1 << 23  # of pairs, in the search for duplicates; more go to disk
+    hashes_in_memory: int = 1 << 23  # pairs, in the search for duplicates; more go to disk
 
     # ---- displays and report
 
@@ -96,7 +96,7 @@ class Limits:
     # ---- mesh and paper
 
     corpus_rows_at_once: int = 4096  # records of a batch
-    corpus_characters_at_once: int = 32 << 20  # of a batch, where records are long
+    corpus_characters_at_once: int = 32 << 20  # in a batch, where records are long
     texts_at_once: int = 4096  # texts that are vectorised together
     # Scores of a block: 8 MiB of float32 per thread stay in the cache. BLAS may round blocks of
     # another size differently in the last bits.

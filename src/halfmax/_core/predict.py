@@ -1,4 +1,4 @@
-"""Compare scores with thresholds: the one place where ``score >= threshold`` is said."""
+"""The rule ``score >= threshold``, for arrays and sparse matrices."""
 
 from typing import Any
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-TAG_FORMATS = {"jsonl": ".jsonl", "csv": ".csv"}  # of standard output
+TAG_FORMATS = {"jsonl": ".jsonl", "csv": ".csv"}  # formats of standard output
 
 _LEARNING, _OUTPUT = "What is learned", "Output"
 _TAG_FILES = (

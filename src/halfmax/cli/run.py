@@ -86,17 +86,17 @@ class Run:
         self.quiet = quiet
         self.warnings: list[str] = []
         self.names: dict[str, str] = {}  # temporary file -> the name that the caller knows
-        self.last_words: list[str] = []  # lines after an error that say what can be done
-        self.asked: int | None = None  # the number of the signal that asked to stop
+        self.hints: list[str] = []  # lines after an error that say what can be done
+        self.signal_received: int | None = None  # the number of the signal that asked to stop
 
     def stop(self, number: int, *_: object) -> None:
         """Handle a signal: unwind the stack, so that temporary files are removed."""
-        self.asked = number
+        self.signal_received = number
         self.stop_if_asked()
 
     def stop_if_asked(self) -> None:
         """Raise again what a signal raised, if it was swallowed, as in imports by pyarrow."""
-        if self.asked is not None:
+        if self.signal_received is not None:
             raise KeyboardInterrupt
 
     @contextmanager
@@ -152,14 +152,14 @@ def running(quiet: bool = False, debug: bool = False) -> Iterator[Run]:
     except (typer.Exit, SystemExit):
         raise
     except BaseException as error:
-        code = _exit_code(error) if run.asked is None else BY_SIGNAL + run.asked
+        code = _exit_code(error) if run.signal_received is None else BY_SIGNAL + run.signal_received
         if debug:
             traceback.print_exc()
         if isinstance(error, BrokenPipeError):
             _let_go_of_stdout()
-        if code == INTERRUPTED or (run.asked is None and code != NO_READER):
+        if code == INTERRUPTED or (run.signal_received is None and code != NO_READER):
             why = "stopped" if code == INTERRUPTED else _explain(error, run)
-            for line in (why, *run.last_words):
+            for line in (why, *run.hints):
                 complain(f"halfmax: {line}")
         raise typer.Exit(code) from None
 

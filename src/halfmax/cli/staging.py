@@ -28,7 +28,7 @@ def staged(folder: Path, run: Run, bar: Bar, keep: bool) -> Iterator["Stages"]:
         yield stages
     except BaseException:
         if stages.done and folder.exists():
-            run.last_words.append(
+            run.hints.append(
                 f"finished stages are kept in {name} and are used when the command is run again"
             )
         elif is_new:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Tagged = tuple[str, list[Tag]]  # the PMID of a record and its terms
 
 _ENDINGS = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet")
-_DIGITS = 6  # of a score
+_DIGITS = 6  # digits of a score
 
 
 class TagCounts(NamedTuple):

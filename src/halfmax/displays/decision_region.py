@@ -32,7 +32,7 @@ _POINTS = 521
 _TIMES = "\N{MULTIPLICATION SIGN}"
 _SIZE = (5.4, 5.2)  # inches
 _MOST_NAMED = 2  # intervals
-_DECADES = 6.0  # of the odds shown around the cut
+_DECADES = 6.0  # the range of odds shown around the cut
 _UNSEEN = 1e-3  # steps below this share of the highest are not shown
 
 

@@ -1,4 +1,4 @@
-"""The style of all plots: colours that everybody can distinguish, also printed in grey.
+"""The style of all plots: colours that all readers can distinguish, also printed in grey.
 
 matplotlib is imported only when something is drawn, and its settings are restored afterwards.
 """

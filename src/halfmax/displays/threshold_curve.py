@@ -57,7 +57,7 @@ class ThresholdCurveDisplay(Display):
         The best threshold if the scores were calibrated, F*/2 for F1; None if scores are not
         probabilities or no law is known.
     base_rate, everyone : float
-        The precision and the metric of predicting all rows.
+        The precision and the metric of predicting every row.
     metric : str
         The name of the metric.
     label : str, other hashable or None

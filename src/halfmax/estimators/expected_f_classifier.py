@@ -51,7 +51,8 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     metric : str or Metric, default="f1"
         Any ``"f<beta>"`` or `FBeta`, ``"precision"``, ``"recall"`` or ``"accuracy"``.
     zero_division : float, default=0.0
-        The value of 0/0, from 0 to 1: the F of predicting nothing when nothing is true.
+        The value of 0/0, from 0 to 1: the score when nothing is predicted and nothing
+        is true.
     min_k : int, default=0
         Predict at least this many labels in each row.
     max_k : int, optional

@@ -81,7 +81,7 @@ class PendingAssessment(NamedTuple):
     """Everything needed to assess thresholds later."""
 
     assessed: Thresholds  # tuned with each row counted once
-    tuning: Tuning  # of `assessed`, which drops it when it is pickled
+    tuning: Tuning  # the tuning behind `assessed`, which drops it when it is pickled
     tuned: Thresholds  # on all scores, where rows were scored several times
 
     def assess(self) -> Assessment:

@@ -19,7 +19,7 @@ _NO_Y = "this estimator requires y to be passed, but the target y is None"
 class TargetKind(NamedTuple):
     """What is predicted: one of two classes, or any number of labels."""
 
-    classes: Array | None  # of one classifier, sorted
+    classes: Array | None  # for one classifier only, sorted
     positive: int  # the index of the positive class
     n_labels: int
     labels: Labels | None = None  # the positive class, or the column names of a data frame

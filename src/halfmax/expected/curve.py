@@ -80,8 +80,8 @@ def expected_curve(
         One of ``"f1"``, any ``"f<beta>"`` or `FBeta`, ``"jaccard"``, ``"precision"``, ``"recall"``
         or ``"accuracy"``.
     zero_division : float
-        The value of 0/0, from 0 to 1, in the outcomes where it occurs. For example, this is the F
-        of predicting nothing when nothing is true.
+        The value of 0/0, from 0 to 1, in the outcomes where it occurs. For example, this is the
+        score when nothing is predicted and nothing is true.
     progress : bool or callable, optional
         True to print a progress line on stderr, or a function called as ``progress(done, total)``.
 

@@ -42,7 +42,7 @@ def _spread(data: Array, edges: Array, out: Array) -> None:
 
 @kernel
 def _mark(batches: Array, thresholds: Array, at_threshold: Array, out: Array) -> None:
-    """Mark with 1 the items above the threshold, and the first of those equal to it."""
+    """Mark with 1 the items above the threshold and the first `at_threshold` equal to it."""
     for batch in range(batches.shape[0]):
         threshold, left = thresholds[batch], at_threshold[batch]
         for i in range(batches.shape[1]):
@@ -104,7 +104,8 @@ def decide(
         What a batch is: each column, the whole matrix, or each row. Use ``"samples"`` to tag
         documents, each with its own labels; under ``"macro"`` the documents of a label compete.
     zero_division : float
-        The value of 0/0, from 0 to 1: the F of predicting nothing when nothing is true.
+        The value of 0/0, from 0 to 1: the score when nothing is predicted and nothing
+        is true.
     min_k, max_k : int, or one for each batch
         The fewest and most items to predict in each batch: labels of a row under ``"samples"``,
         rows of a label under ``"macro"``. If `min_k` is larger than the number of items that can

@@ -126,7 +126,8 @@ def decide_joint(
     metric : str or Metric
         Any ``"f<beta>"`` or `FBeta`, ``"precision"``, ``"recall"`` or ``"accuracy"``.
     zero_division : float
-        The value of 0/0, from 0 to 1: the F of predicting nothing when nothing is true.
+        The value of 0/0, from 0 to 1: the score when nothing is predicted and nothing
+        is true.
     min_k, max_k : int
         The fewest and most items to predict.
     progress : bool or callable, optional

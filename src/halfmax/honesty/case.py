@@ -50,7 +50,7 @@ class Case:
     goal: Goal
     tuned: Thresholds
     draws: Draws
-    stairs: Staircase | None = None  # of all rows; `data` may hold only some of them
+    stairs: Staircase | None = None  # the staircase of all rows; `data` may hold only some of them
 
     def without_idle_rows(self) -> "Case":
         """Drop rows of weight zero, which must not influence anything."""
@@ -74,7 +74,7 @@ class Judgement(NamedTuple):
 
     expected: float
     bars: Estimate
-    deviations: Array  # of the replicates' scores, in standard errors
+    deviations: Array  # how far the replicates' scores are off, in standard errors
     label_expected: Array
     label_bars: Estimate
     threshold_low: Array

@@ -166,8 +166,8 @@ def _with_errors(
         mixed, unsure = _blended(case, np.append(of_label, expected), redrawn)
         of_label, expected = mixed[:-1], float(mixed[-1])
     bounded = intervals.is_bounded(of_label, np.array(expected))
-    bars = _label_bars(unseen, objective, of_label, bounded).less_sure_by(unsure[:-1])
-    whole = intervals.estimate(expected, variance, bounded).less_sure_by(unsure[-1])
+    bars = _label_bars(unseen, objective, of_label, bounded).with_extra_error(unsure[:-1])
+    whole = intervals.estimate(expected, variance, bounded).with_extra_error(unsure[-1])
     steady = special.ndtri((np.arange(case.draws.n_resamples) + 0.5) / case.draws.n_resamples)
     whole = bars if case.data.is_binary else whole
     low, high = ends

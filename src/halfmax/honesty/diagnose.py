@@ -46,10 +46,11 @@ def diagnose(
       classifier without any skill would often look as good;
     - *unstable threshold*: one end of the threshold's interval predicts more than 3 times as many
       rows as the other;
-    - *miscalibrated*: half of the best F1 (the matching cut for other metrics), which is the best
-      threshold of calibrated probabilities, predicts more rows than the whole interval of the
-      threshold, or fewer, and so does half of the lowest F1 that the score's interval allows. Only
-      scores from 0 to 1 are judged; others are not probabilities, and the result says so.
+    - *miscalibrated*: the threshold that calibrated probabilities would have (half the best F1)
+      lies clearly outside the threshold's interval: it, and the same rule at the lowest plausible
+      F1, both predict more rows than the interval allows, or both fewer. For other metrics the
+      matching cut replaces half the F1. Only scores from 0 to 1 are judged; others are not
+      probabilities, and the result says so.
 
     Parameters
     ----------

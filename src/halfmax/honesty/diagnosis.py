@@ -17,14 +17,14 @@ from halfmax._core.types import Array
 # What each finding means, and what to do, marked as in messages (`_core.errors.respelled`).
 # `Diagnosis._why` writes the sentences of one label.
 FINDINGS = {
-    "uninformative": "not shown to do better than predicting everyone; improve or drop it, or "
+    "uninformative": "not shown to beat predicting every row; improve or drop it, or use "
     f"{setting('guard', 'never')}",
     "flooding": "predicted for more than 5 % of rows and more than 10 times its base rate; "
-    f"{setting('guard', 'auto')}",
+    f"use {setting('guard', 'auto')}",
     "too few positives": "fewer rows than 1/b^2 at base rate b, so luck decides; "
-    f"{setting('guard', 'auto')}",
-    "unstable threshold": "one end of its interval predicts 3 times the rows of the other; "
-    f"more data, or {setting('guard', 'auto')}",
+    f"use {setting('guard', 'auto')}",
+    "unstable threshold": "the ends of its interval differ 3-fold in predicted rows; "
+    f"get more data or use {setting('guard', 'auto')}",
     "miscalibrated": "calibrated probabilities would have another threshold; calibrate before you "
     "use decide",
 }
@@ -54,7 +54,7 @@ class Diagnosis(Result):
     scores, expected_scores : ndarray
         The scores on these data, and those to expect on new data.
     everyone : ndarray
-        The score of predicting every row, 2b/(1+b) for F1.
+        The score of predicting every row as positive: 2b/(1+b) for F1.
     half_max : ndarray
         The threshold that calibrated probabilities would have: half of the score for F1.
     probabilities : bool
@@ -161,7 +161,7 @@ class Diagnosis(Result):
         rows = f"predicted for {self.predicted[j]:,} of {self.n_rows:,} rows"
         return {
             "uninformative": f"{self.scores[j]:.3f} is not shown to be more than luck; predicting "
-            f"everyone gives {self.everyone[j]:.3f}",
+            f"every row gives {self.everyone[j]:.3f}",
             "flooding": f"{rows}, {self.predicted[j] / max(self.support[j], 1):.0f} times its "
             "positives",
             "too few positives": f"{self.support[j]:,}; to tell skill from luck takes about "
@@ -181,7 +181,7 @@ class Diagnosis(Result):
         data frame or Table
             One row per label, as a frame of the library that the data came in, or as a `Table` of
             plain columns: label, support, base_rate, threshold, low, high, score, expected,
-            everyone, predicted (the share of rows), findings.
+            everyone (the score of predicting every row), predicted (the share of rows), findings.
         """
         return super().table()
 

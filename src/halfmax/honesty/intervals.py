@@ -42,7 +42,7 @@ class Estimate(NamedTuple):
         away = self.centre + self.error * deviations
         return np.asarray(special.expit(away) if self.bounded else away)
 
-    def less_sure_by(self, error: Array) -> "Estimate":
+    def with_extra_error(self, error: Array) -> "Estimate":
         """Add another independent, small error, in units of the score."""
         if self.bounded:
             share = special.expit(self.centre)

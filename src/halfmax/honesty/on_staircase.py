@@ -33,7 +33,7 @@ from halfmax.tuning.exact import choose, micro
 
 OPTIMISM_FACTOR = 2.0 ** (1.0 / 3.0)  # the optimism relative to what the bootstrap shows of it
 OPTIMISM_ERROR = 1.0 / 3.0  # its standard error relative to the optimism, about, in simulations
-_COMMON_ERROR = 0.15  # of the optimism: what may remain in all labels alike
+_COMMON_ERROR = 0.15  # the share of the optimism that may remain in all labels alike
 
 
 class _Counted(NamedTuple):
@@ -42,8 +42,8 @@ class _Counted(NamedTuple):
     case: Case
     units: Units
     stairs: Staircase
-    counts: Counts  # of the tuned thresholds
-    objective: Objective  # of such counts
+    counts: Counts  # at the tuned thresholds
+    objective: Objective  # a function of such counts
     uneven: leave_one_out.Uneven | None  # sizes of single rows, if they have weights
 
     @classmethod
@@ -131,7 +131,7 @@ def judge(case: Case) -> Judgement:
     bounded = intervals.is_bounded(tuned, of_label)
     inflation = counted.variance_inflation()
     bars = intervals.estimate_from_counts(objective, counts, of_label, bounded)
-    bars = bars._replace(error=bars.error * np.sqrt(inflation)).less_sure_by(unsure)
+    bars = bars._replace(error=bars.error * np.sqrt(inflation)).with_extra_error(unsure)
     whole = bars
     if not counted.is_binary:
         separate = inflation * intervals.variance(objective, counts) + unsure**2
@@ -139,7 +139,7 @@ def judge(case: Case) -> Judgement:
         variances = part * separate + np.where(part < 1.0, (1.0 - part) * left.squares, 0.0)
         common = _COMMON_ERROR / OPTIMISM_ERROR * mean_of_known(unsure)
         whole = _mean_of_labels(counted, expected, variances, inflation, bounded)
-        whole = whole.less_sure_by(np.asarray(common))
+        whole = whole.with_extra_error(np.asarray(common))
     away = _deviations(counted, found.replicates, bounded)
     reached = min(mean_of_known(expected), case.tuned.score)
     return Judgement(
@@ -178,14 +178,14 @@ def _judge_pooled(counted: _Counted) -> Judgement:
     bounded = intervals.is_bounded(case.tuned.label_scores, of_label)
     bars = intervals.estimate_from_counts(objective, counts, of_label, bounded)
     bars = bars._replace(error=bars.error * np.sqrt(counted.variance_inflation()))
-    bars = bars.less_sure_by(OPTIMISM_ERROR * lost * _per_hit(objective, counts))
+    bars = bars.with_extra_error(OPTIMISM_ERROR * lost * _per_hit(objective, counts))
     pooled = counts.pooled()
     expected = min(float(objective(*pooled)), case.tuned.score)
     whole = intervals.estimate_from_counts(objective, pooled, np.asarray(expected), bounded)
     factor = _shared_rows_factor(counted.row_sums(pooled), intervals.variance(objective, pooled))
     whole = whole._replace(error=whole.error * np.sqrt(factor))
     unsure = np.hypot(OPTIMISM_ERROR * np.sqrt((lost**2).sum()), _COMMON_ERROR * lost.sum())
-    whole = whole.less_sure_by(unsure * _per_hit(objective, pooled))
+    whole = whole.with_extra_error(unsure * _per_hit(objective, pooled))
     away = _deviations(counted, found.replicates, bounded)
     return Judgement(
         expected=expected,
@@ -238,7 +238,7 @@ def _kept(stairs: Staircase, chosen: Array, counts: Array) -> Array:
 
 
 def _pooled_value(case: Case) -> tuple[ValueOfCounts, float]:
-    """The value of a label's step for the pooled score, and of one hit; no predictions have 0."""
+    """The value of a step for the pooled score, and of one hit; predicting nothing is worth 0."""
     metric = micro.require_ratio(case.goal.objective.metric)
     tp, predicted, positives, total = (part.sum().item() for part in case.counts)
     if micro.pooled_parts((tp, predicted, positives, total), metric)[1] < 0:
@@ -258,7 +258,10 @@ def _pooled_value(case: Case) -> tuple[ValueOfCounts, float]:
 def _mean_of_labels(
     counted: _Counted, expected: Array, variances: Array, inflation: Array, bounded: bool
 ) -> intervals.Estimate:
-    """The mean over labels; as they share rows, their variance has a measured factor."""
+    """The mean over labels.
+
+    The variance is multiplied by a factor measured from the rows that labels share.
+    """
     known = ~np.isnan(expected)
     if not known.any():
         return intervals.estimate(np.nan, 0.0, bounded)
@@ -268,7 +271,7 @@ def _mean_of_labels(
     )
     if spread == 0 and counted.counts.predicted.any():
         highest = counted.case.tuned.label_scores[known].max()
-        spread = 0.5 * highest**2  # as of half a hit, where no hit was observed
+        spread = 0.5 * highest**2  # as if half a hit had been observed, where there was none
     return intervals.estimate(mean_of_known(expected), spread / known.sum() ** 2, bounded)
 
 

@@ -28,7 +28,7 @@ class Redrawn(NamedTuple):
     low: Array
     high: Array
     optimism: Array
-    replicates: Array  # of one classifier only: the value in each replicate and on the data
+    replicates: Array  # for one classifier only: the value in each replicate and on the data
 
 
 def redraw(case: Case, stairs: Staircase, value_of: ValueOfCounts) -> Redrawn:

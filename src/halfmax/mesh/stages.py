@@ -48,7 +48,7 @@ class Stages:
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
         self.done: list[Stage] = []
-        self.files: list[Path] = []  # of these stages, written or found
+        self.files: list[Path] = []  # the files of these stages, written or found
         self._report = report
         self._watch = _Watch()
         self._digest = hashlib.sha256(__version__.encode()).hexdigest()

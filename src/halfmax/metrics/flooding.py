@@ -4,7 +4,7 @@ import numpy as np
 
 from halfmax._core.types import Array
 
-FLOOD_SHARE, FLOOD_TIMES = 0.05, 10.0  # of the rows, and times the label's base rate
+FLOOD_SHARE, FLOOD_TIMES = 0.05, 10.0  # a share of the rows, and a multiple of the base rate
 _SURE, _DOUBT = 3.0, 2.0  # standard deviations
 
 
@@ -21,11 +21,12 @@ def floods(predicted: Array, positives: Array, total: Array | float) -> Array:
 
 
 def most_predicted(positives: Array, total: float, doubtful: Array | bool = False) -> Array:
-    """Return how many rows a label may be predicted for without flooding as many new rows.
+    """Return how many rows a label may be predicted for.
 
-    Both these rows and new rows vary by chance: k predicted now may be k + 3 sqrt(2 k) then. The
-    number of positives may be luck, so one standard deviation is subtracted from it, and two for a
-    `doubtful` label, which has not been shown to be informative.
+    It is bounded so that it does not flood a new data set of the same size. Both these rows and new
+    rows vary by chance: k predicted now may be k + 3 sqrt(2 k) then. The number of positives may be
+    luck, so one standard deviation is subtracted from it, and two for a `doubtful` label, which has
+    not been shown to be informative.
     """
     less = np.where(doubtful, _DOUBT, 1.0) * np.sqrt(positives)
     sure = np.maximum(positives - less, 0.0)

@@ -56,7 +56,7 @@ class Goal:
     one classifier or for many labels.
     """
 
-    objective: Objective  # metric, value of 0/0, floors
+    objective: Objective  # the metric, the value it takes for 0/0, and the floors
     average: str = "macro"
     per_label: bool = True  # a threshold for each label, or one for all
     guard: Guard | None = None
@@ -135,10 +135,10 @@ class Goal:
         if self.labels_apart:
             if leaves_out and np.isnan(self.objective(0, 0, 1, 2)):
                 raise ArgumentError(
-                    f"{in_python('zero_division=nan')} leaves labels out of the mean, and with "
-                    f"metric {self.metric.name!r} a threshold decides which: labels cannot be "
-                    f"tuned one at a time; use {setting('per_label', False)} or a number from 0 "
-                    "to 1"
+                    f"{in_python('zero_division=nan')} leaves labels out of the mean, and for "
+                    f"{self.metric.name!r} the threshold itself decides which labels are left out, "
+                    "so labels cannot be tuned one at a time; use "
+                    f"{setting('per_label', False)} or a number from 0 to 1"
                 )
             return
         if self.objective.floors:
@@ -160,8 +160,8 @@ class Goal:
             return
         if self.objective.floors:
             raise ArgumentError(
-                f"{in_python('min_precision')} and {in_python('min_recall')} are kept on the "
-                "data given, which a guard looks past: use "
+                f"{in_python('min_precision')} and {in_python('min_recall')} are guaranteed "
+                "only on the data you pass, while a guard aims at new data: use "
                 f"{setting('guard', None)} with them"
             )
         if self.one_classifier:

@@ -17,7 +17,7 @@ import numpy as np
 
 from halfmax._core.types import Array
 
-Coefficients = tuple[float, float, float, float]  # of tp, fp, fn and tn
+Coefficients = tuple[float, float, float, float]  # the weights of tp, fp, fn and tn
 
 
 def cut_of(numerator: Coefficients, denominator: Coefficients) -> Coefficients:

@@ -20,7 +20,7 @@ CountFunction = Callable[[Array, Array, Array, Array], Array]
 
 _LARGEST_BETA = 1e100  # beta squared, times a count, must stay finite
 _NAMED_F = re.compile(r"f(\d+(?:\.\d+)?)", re.ASCII)
-_LARGEST_DIVISOR = 10**6  # of beta squared as a fraction; enough for betas of up to three decimals
+_LARGEST_DIVISOR = 10**6  # for beta squared as a fraction; enough for betas with three decimals
 
 
 def _weighted(coefficients: Coefficients, *counts: Array) -> Array:
@@ -79,7 +79,8 @@ class Metric:
     #: True only if monotonicity is proved, so that no check is needed.
     monotone = False
 
-    #: True if each hit adds the same amount to the metric and nothing else does: F-beta, Jaccard.
+    #: True if, at a fixed denominator without tn, the metric is proportional to the hits, as for
+    #: F-beta and Jaccard.
     is_share_of_hits: bool = False
 
     def __init__(self, name: str, function: CountFunction) -> None:
@@ -229,7 +230,7 @@ class LinearFractional(Metric):
 
     @property
     def is_share_of_hits(self) -> bool:  # type: ignore[override]
-        """Whether each hit adds the same amount to the metric and nothing else does."""
+        """Whether, at a fixed denominator without tn, the metric is proportional to the hits."""
         (_, *others), (per_hit, _, _, per_rest) = self.parts
         return not any(others) and per_hit > 0 and per_rest == 0
 
@@ -318,7 +319,7 @@ def find_metric(metric: str | Metric) -> Metric:
     got = repr(metric)
     if hasattr(metric, "__len__") and not isinstance(metric, str):
         got = f"{type(metric).__name__} of {len(metric)}"
-        hint = "; labels go to tune and score: decide and expected_curve take probabilities alone"
+        hint = "; decide and expected_curve take no labels; tune and score do"
     raise ArgumentError(
         f"{in_python('metric')} must be 'f1' or any 'f<beta>' such as 'f0.5' or 'f2', "
         f"{spell_out(_NAMED, 'or')}{in_python(', or a Metric object')}; got {got}{hint}"

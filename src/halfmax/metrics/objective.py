@@ -1,4 +1,4 @@
-"""The objective: a metric of the counts, its value of 0/0, and floors."""
+"""The objective: a metric of the counts, the value it takes for 0/0, and floors."""
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ _SLACK = 1e-12
 
 
 class Objective:
-    """A metric, its value of 0/0, and the floors that restrict the choice.
+    """A metric, the value it takes for 0/0, and the floors that restrict the choice.
 
     It takes the counts as the optimisers hold them: true positives and predicted, which change
     with the threshold, then positives and total, which do not. The value below a floor is -inf.
@@ -53,8 +53,8 @@ class Objective:
         """The metric alone, without the floors that restrict the choice."""
         return Objective(self.metric, self.zero_division)
 
-    def spare(self, *counts: npt.ArrayLike) -> Floats:
-        """Return 0 where the counts satisfy the floors, else minus the amount that is missing."""
+    def shortfall(self, *counts: npt.ArrayLike) -> Floats:
+        """Return minus the amount by which the counts miss the floors; 0 if they satisfy them."""
         parts = confusion(*counts)
         missed = [
             part(*parts, zero_division=self.zero_division) - floor for part, floor in self.floors
@@ -98,9 +98,8 @@ class Objective:
                 raise ArgumentError(
                     f"{in_python('metric')} {self.metric.name!r} {words} positive is added (near "
                     f"tp={tp[i, 0]:g}, fp={fp[0, j]:g} of {positives:g} positives and {total:g} "
-                    "rows), so the scores of positives are not its only possible optima and the "
-                    "answer could be wrong; use a metric that rises with tp and falls with fp, "
-                    "such as 'f1'"
+                    "rows), so the best threshold need not be the score of a positive; use a "
+                    "metric that rises with tp and falls with fp, such as 'f1'"
                 )
 
 

@@ -35,7 +35,7 @@ class Subject(NamedTuple):
 
     request: ReportRequest
     data: LabelledScores
-    tuning: Tuning  # of these data
+    tuning: Tuning  # on these data
     tuned_here: bool
     remembered: bool = False  # whether the thresholds keep their own tuning
 

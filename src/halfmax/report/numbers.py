@@ -16,7 +16,7 @@ from halfmax.report.charts import kinds_of_curves
 from halfmax.report.content import Content
 
 MOST_ROWS = 30_000  # in the table of a decision
-_DIGITS = 6  # of numbers that are only displayed; counts and thresholds are exact
+_DIGITS = 6  # for numbers that are only displayed; counts and thresholds are exact
 
 
 def numbers_of(content: Content) -> dict[str, Any]:

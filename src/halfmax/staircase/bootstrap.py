@@ -23,16 +23,16 @@ _DIGITS = 9  # kept of weighted numbers of rows
 class Steps(NamedTuple):
     """The steps of some labels, label after label, as numbers of rows.
 
-    ``hits[k]`` and ``misses[k]`` are the positives and negatives before step k, cumulated over all
-    these labels, so that differences give the counts of any block. With weights, numbers of rows
-    need not be whole.
+    ``hits[k]`` and ``negatives[k]`` are the positives and negatives before step k, cumulated over
+    all these labels, so that differences give the counts of any block. With weights, numbers of
+    rows need not be whole.
     """
 
     offsets: Array
     hits: Array
-    misses: Array
-    other_hits: Array  # of each label: positives (negatives) below its last step
-    other_misses: Array
+    negatives: Array
+    other_hits: Array  # the positives of each label below its last step
+    other_negatives: Array  # the negatives of each label below its last step
 
     @classmethod
     def of(cls, stairs: Staircase, labels: Array) -> "Steps":
@@ -77,7 +77,7 @@ class Replicates(NamedTuple):
 
 
 class _StepBlocks(NamedTuple):
-    """Blocks of steps, from low up to high, with the hits and misses before and inside each.
+    """Blocks of steps, from low up to high, with the hits and negatives before and inside each.
 
     Blocks with the same `run` belong to one label in one replicate.
     """
@@ -86,9 +86,9 @@ class _StepBlocks(NamedTuple):
     low: Array
     high: Array
     hits_before: Array
-    misses_before: Array
+    negatives_before: Array
     hits: Array
-    misses: Array
+    negatives: Array
 
     def where(self, chosen: Array) -> "_StepBlocks":
         return _StepBlocks(*(part[chosen] for part in self))
@@ -97,7 +97,7 @@ class _StepBlocks(NamedTuple):
 def resample(
     steps: Steps, value_of: ValueOfCounts, runs: int, rng: np.random.Generator
 ) -> Replicates:
-    """Find the best step of each label in each of `runs` replicates; no prediction wins a tie."""
+    """Find each label's best step in each of `runs` replicates; predicting nothing wins a tie."""
     blocks, positives, total = _first_blocks(steps, runs, rng)
     n_labels = len(steps.offsets) - 1
     none_value = without_nan(value_of(0, 0, positives, total), positives == 0)
@@ -123,8 +123,8 @@ def _floor_and_ceiling(
     """Return the objective at the end of each block, and a bound for every step in the block."""
     run_positives, run_total = positives[blocks.run], total[blocks.run]
     hits = blocks.hits_before + blocks.hits
-    before = hits + blocks.misses_before
-    at_end = without_nan(value_of(hits, before + blocks.misses, run_positives, run_total))
+    before = hits + blocks.negatives_before
+    at_end = without_nan(value_of(hits, before + blocks.negatives, run_positives, run_total))
     several = np.flatnonzero(blocks.high - blocks.low > 1)
     ceiling = at_end
     if len(several):
@@ -140,19 +140,19 @@ def _first_blocks(
 ) -> tuple[_StepBlocks, Array, Array]:
     """Draw the blocks of all labels in all runs, and the positives and total of each run."""
     edges, label = _edges(steps.offsets)
-    hits, misses = (
+    hits, negatives = (
         rng.poisson(_number(np.diff(before[edges])), (runs, len(label)))
-        for before in (steps.hits, steps.misses)
+        for before in (steps.hits, steps.negatives)
     )
     first = np.flatnonzero(np.diff(label, prepend=-1))
     hits_before, all_hits = _before(hits, first, label)
-    misses_before, all_misses = _before(misses, first, label)
+    negatives_before, all_negatives = _before(negatives, first, label)
     n_labels = len(steps.offsets) - 1
     positives = all_hits + rng.poisson(steps.other_hits, (runs, n_labels))
-    total = positives + all_misses + rng.poisson(steps.other_misses, (runs, n_labels))
+    total = positives + all_negatives + rng.poisson(steps.other_negatives, (runs, n_labels))
     run = np.arange(runs)[:, None] * n_labels + label
     parts = np.broadcast_arrays(
-        run, edges[:-1], edges[1:], hits_before, misses_before, hits, misses
+        run, edges[:-1], edges[1:], hits_before, negatives_before, hits, negatives
     )
     blocks = _StepBlocks(*(part.ravel() for part in parts))
     return blocks, positives.ravel(), total.ravel()
@@ -177,19 +177,21 @@ def _before(weights: Array, first: Array, label: Array) -> tuple[Array, Array]:
 
 def _halve(blocks: _StepBlocks, steps: Steps, rng: np.random.Generator) -> _StepBlocks:
     """Halve every block; the first half of a single step is empty."""
-    run, low, high, hits_before, misses_before, hits, misses = blocks
+    run, low, high, hits_before, negatives_before, hits, negatives = blocks
     middle = (low + high) // 2
     first_hits = rng.binomial(hits, _share(steps.hits, low, middle, high))
-    first_misses = rng.binomial(misses, _share(steps.misses, low, middle, high))
-    first = _StepBlocks(run, low, middle, hits_before, misses_before, first_hits, first_misses)
+    first_negatives = rng.binomial(negatives, _share(steps.negatives, low, middle, high))
+    first = _StepBlocks(
+        run, low, middle, hits_before, negatives_before, first_hits, first_negatives
+    )
     second = _StepBlocks(
         run,
         low=middle,
         high=high,
         hits_before=hits_before + first_hits,
-        misses_before=misses_before + first_misses,
+        negatives_before=negatives_before + first_negatives,
         hits=hits - first_hits,
-        misses=misses - first_misses,
+        negatives=negatives - first_negatives,
     )
     return _StepBlocks(*map(np.concatenate, zip(first, second, strict=True)))
 

@@ -19,7 +19,7 @@ _MOST_IN_32_BITS = (1 << 31) - 1  # counts of a block of unweighted rows are int
 
 
 @kernel
-def _drop_entries(
+def _bin_entries(
     columns: Array,
     scores: Array,
     weights: Array,
@@ -244,7 +244,7 @@ def add_entries(
 def _add_cached(
     columns: Array, scores: Array, weights: Array, grid: Grid, lowest: Array, bins: Array
 ) -> None:
-    _drop_entries(columns, scores, weights, grid.offsets, grid.scores, lowest, bins)
+    _bin_entries(columns, scores, weights, grid.offsets, grid.scores, lowest, bins)
 
 
 def _add_beyond_cache(

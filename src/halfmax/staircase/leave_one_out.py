@@ -6,16 +6,17 @@ counts and the others lose one hit and one prediction. So the new choice is the 
 parts, each from a running maximum. All positives of all labels together take as long as reading
 the staircase once.
 
-A positive left out at random of a label with a + 1 positives is a new positive of a label tuned
-with a. So the sum over all labels is right for tuning on all of the data, although each label is
-judged by a tuning with one positive fewer. A label with a single positive contributes nothing, and
-labels with two positives stand in for it.
+Leaving one of a + 1 positives out is like testing a label tuned on a positives with a new one. So
+the sum over all labels is right for tuning on all of the data, although each label is judged by a
+tuning with one positive fewer. A label with a single positive contributes nothing, and labels with
+two positives stand in for it.
 
 A hit adds ``2 / (positives + predicted)`` to the F1 of its label, where the counts are those of the
 new data. These counts are random, and small for rare labels, so their expectation is taken. The
-number of other positives follows the gamma distribution of label frequencies that best explains
-the numbers of positives in these data. If `tp` of `a` positives are hit, this one included, another
-positive is hit with probability ``tp / (a + 1)``. New false positives follow the old ones.
+number of other positives follows the gamma distribution of label frequencies that best explains the
+numbers of positives in these data. If `tp` of `a` positives are hit, this one included, another
+positive is hit with probability ``tp / (a + 1)``. New false positives are drawn with the old number
+as their mean.
 """
 
 from typing import NamedTuple
@@ -29,15 +30,15 @@ from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import NO_STEP, Staircase, ValueOfCounts, without_nan
 
-MANY = 20  # positives from which on the bootstrap errs less than leaving one out
+MANY = 20  # from this many positives, the bootstrap errs less than leaving one out
 FEW, PLENTY = 10.0, 40.0  # between them both are mixed: a sharp border would favour lucky labels
-_SHAPES = np.geomspace(1e-3, 1e6, 400)  # of the gamma law, from very uneven labels to equal ones
+_SHAPES = np.geomspace(1e-3, 1e6, 400)  # gamma shapes, from very uneven labels to equal ones
 _COARSE = 20  # every 20th shape is tried first
 _CASES_AT_ONCE = 1 << 14
 _PAIRS_AT_ONCE = 1 << 20
 _LEAST = 1e-6  # rows; a positive that weighs less adds nothing
 _NOTHING_LEFT = 1e-9  # rows
-_ROUNDING = 1e-9  # relative, of values of weighted counts
+_ROUNDING = 1e-9  # the relative error of values of weighted counts
 
 
 @kernel
@@ -343,8 +344,8 @@ def _law_of_frequencies(positives: Array) -> tuple[float, float]:
 def _as_they_are(stairs: Staircase, objective: Objective, left: _Left) -> LeftOut:
     """Estimate any metric with the counts of these data.
 
-    A positive left out adds the value of its label's metric without hits at its threshold and, if
-    it is hit, its share of all that the hits add.
+    A positive left out adds the value that its label's metric has at its threshold without hits. If
+    it is hit, it also adds its share of all that the hits add.
     """
     label, chosen, rows = stairs.grid.columns[left.step], left.chosen, left.copies * left.size
     predicts = chosen != NO_STEP

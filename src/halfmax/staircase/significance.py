@@ -54,7 +54,8 @@ def chance_of_score(stairs: Staircase) -> Floats:
     np.maximum.at(best, label, f1)
     with np.errstate(divide="ignore", invalid="ignore"):
         rank = 2.0 * hits / best[label] - positives
-        too_soon = rank < hits * (1.0 - _ROUNDING)  # even without a miss F1 is lower up to here
+        # F1 cannot be that high yet, even with no false positive.
+        too_soon = rank < hits * (1.0 - _ROUNDING)
         rank = np.clip(rank, hits, total)
         found, usual = hits / rank, positives / total
         surprise = xlogy(found, found / usual) + xlogy(1.0 - found, (1.0 - found) / (1.0 - usual))

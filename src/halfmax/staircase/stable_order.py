@@ -24,7 +24,7 @@ from halfmax.staircase.staircase import Staircase
 Keys = npt.NDArray[np.uint64]
 
 _BLOCK_CELLS = 1 << 16  # stay in the cache
-_DIGITS = 6  # of sums of weights, whose rounding depends on the order of the rows
+_DIGITS = 6  # kept in sums of weights, whose rounding depends on the order of the rows
 _ODD, _FIRST, _SECOND = (  # the constants of splitmix64
     np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )

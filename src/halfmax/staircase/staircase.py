@@ -1,10 +1,10 @@
 """The staircase: what every useful threshold of each label would count.
 
-A threshold between two positives' scores catches no more positives than the higher of the two and
-at least as many negatives. So for every metric that rises with tp and falls with fp, a label with
-``a`` positives has at most ``a`` useful thresholds, however many rows there are. The staircase of a
-label lists these from high to low, with the number of true positives and of predictions at each.
-Averages, bootstraps, diagnoses and plots read it and never the raw scores.
+A threshold between two positives' scores catches no more positives than a threshold at the higher
+score and at least as many negatives. So for every metric that rises with tp and falls with fp, a
+label with ``a`` positives has at most ``a`` useful thresholds, however many rows there are. The
+staircase of a label lists these from high to low, with the number of true positives and of
+predictions at each. Averages, bootstraps, diagnoses and plots read it and never the raw scores.
 
 It is built in two additive passes. The first collects the positives' scores into a `Grid`; the
 second counts every score on that grid. Counts of parts of the data on one grid are added with

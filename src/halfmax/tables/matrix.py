@@ -199,6 +199,6 @@ def _weights_of_rows(pairs: Pairs) -> Floats:
         raise ArgumentError(
             "all rows of an instance must have the same weight here, because a row of a matrix has "
             f"one weight; those of {instance!r} differ. Weights of single pairs work with "
-            f"{setting('average', 'macro')} and 'micro' without guard"
+            f"{setting('average', 'macro')} and 'micro' without a guard"
         )
     return found

@@ -89,7 +89,7 @@ def check_whole_rows(opened: OpenedTable) -> LocalTable:
             "guards, assessments with weights, average='samples' and a shared threshold for macro "
             "averages look at whole rows of the matrix, which are not collected from "
             f"{opened.place.name}: write the table to Parquet and pass its path, or use "
-            "average='macro' or 'micro' without guard"
+            "average='macro' or 'micro' without a guard"
         )
     if opened.columns.label is not None and opened.columns.instance is None:
         raise ArgumentError(
@@ -105,7 +105,8 @@ def whole_matrix(
 ) -> LabelledScores:
     """Read the whole table as a sparse matrix; a table in an engine is refused."""
     table = check_whole_rows(opened)
-    if opened.columns.label is None and opened.refuse_duplicates:  # reading a matrix finds its own
+    # With labels, `read_matrix` finds duplicate pairs itself.
+    if opened.columns.label is None and opened.refuse_duplicates:
         refuse_duplicates(table)
     data = read_matrix(table, progress)
     return data if n_instances is None else of_instances(data, n_instances)

@@ -54,7 +54,10 @@ def decode(raw: bytes) -> dict[str, Any]:
     fields = _decode_head(content) | _decode_labels(_take(content, "labels", list))
     thresholds, average, shared = (fields[name] for name in ("thresholds", "average", "shared"))
     if average == "binary" and (len(thresholds) != 1 or not shared):
-        raise ValueError('"average" is "binary": there must be one threshold, "shared" true')
+        raise ValueError(
+            '"average" is "binary", so there must be exactly one threshold, '
+            'and "shared" must be true'
+        )
     if shared and (thresholds != thresholds[0]).any():
         raise ValueError('"shared" is true, so all thresholds must be equal')
     return fields
@@ -62,7 +65,7 @@ def decode(raw: bytes) -> dict[str, Any]:
 
 def _check_version(version: Any) -> None:
     if type(version) is not int or version < 1:
-        raise ValueError(f'"version" must be a whole number from 1; got {version!r:.40}')
+        raise ValueError(f'"version" must be a whole number, 1 or more; got {version!r:.40}')
     if version > VERSION:
         raise ValueError(
             f"its version {version} is newer than {VERSION}, the newest that this halfmax reads; "
@@ -103,7 +106,7 @@ def _decode_labels(rows: list[Any]) -> dict[str, Any]:
             raise ValueError(f'"{name}" must be from 0 to 1, or "nan"')
     for name in ("support", "predicted"):
         if cells[name].dtype == object or cells[name].min() < 0:
-            raise ValueError(f'"{name}" must be a count, from 0 to 64 bits')
+            raise ValueError(f'"{name}" must be a number from 0 that fits in 64 bits')
     return {
         "labels": _names(tuple(_label(row.get("label")) for row in rows)),
         "thresholds": cells["threshold"].astype(np.float64),
@@ -117,6 +120,7 @@ def _decode_labels(rows: list[Any]) -> dict[str, Any]:
 
 # JSON has no infinities and no NaN: where they make sense, they are written as these words.
 _WORDS: dict[str, tuple[str, ...]] = {"threshold": ("inf",), "support": (), "predicted": ()}
+_IN_JSON = {bool: "true or false", str: "a string", list: "a list"}
 _LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -147,7 +151,7 @@ def _or(words: tuple[str, ...]) -> str:
 def _take(content: dict[str, Any], name: str, kind: type) -> Any:
     value = content.get(name)
     if type(value) is not kind:
-        raise ValueError(f'"{name}" must be a {kind.__name__}; got {value!r:.40}')
+        raise ValueError(f'"{name}" must be {_IN_JSON[kind]}; got {value!r:.40}')
     return value
 
 

@@ -277,7 +277,7 @@ class Thresholds(Result):
         sample_weight : 1-D array-like, optional
             Weights of these rows.
         labels : sequence, optional
-            Names of the labels of these data.
+            Names of the labels, as in `tune`.
         metric : str or Metric, optional
             Required for thresholds loaded from a file that maximise a `Metric` of your own.
         assessment : Assessment, False or None

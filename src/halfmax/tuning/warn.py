@@ -110,7 +110,7 @@ def _of_optimism(tuning: Tuning, tuned: Thresholds) -> list[str]:
     closer = (
         f"a quick estimate; {in_python('assess()')} gives a better one"
         if tuned.average == "binary"
-        else f"only labels with fewer than {PLENTY:.0f} positives are corrected for "
+        else f"only labels with at most {PLENTY:.0f} positives are corrected for "
         f"luck here; {in_python('assess()')} corrects all of them"
     )
     return [

@@ -69,7 +69,8 @@ def open_matrix(values: Any, name: str, shapes: Mapping[int, str] = _SHAPES) -> 
         hint = ""
         if array.ndim == 3 and array.shape[2] == 2:
             hint = (
-                "; of a list of predict_proba results take np.column_stack([p[:, 1] for p in it])"
+                "; if this is a list of predict_proba results, pass "
+                "np.column_stack([p[:, 1] for p in results])"
             )
         raise ArgumentError(
             f"{in_python(name)} must have {known} dimensions; got {array.ndim}, "
@@ -116,7 +117,7 @@ def open_probabilities(values: Any, name: str) -> Matrix:
     stored = matrix.values.data if matrix.is_sparse else matrix.values
     if stored.size and not (stored.min() >= 0 and stored.max() <= 1):  # NaN fails both
         place, value = first_place(matrix, ~((stored >= 0) & (stored <= 1)))
-        hint = "scores of any other kind go, with labels, to tune"
+        hint = "for other scores, use tune, which needs labels"
         if -_ROUNDING <= value <= 1.0 + _ROUNDING:
             hint = f"if rounding did that, use np.clip({name}, 0, 1); {hint}"
         raise ArgumentError(
@@ -162,7 +163,8 @@ def _canonical_csr(values: Any, name: str) -> Any:
     """Convert to CSR with sorted column indices and no duplicate entry; keep explicit zeros."""
     if values.ndim != 2:
         raise ArgumentError(
-            f"{in_python(name)} must be a two-dimensional sparse matrix; got {values.ndim}"
+            f"{in_python(name)} must be a two-dimensional sparse matrix; got {values.ndim} "
+            f"dimension{'s' * (values.ndim != 1)}"
         )
     _check_kind(values.dtype, name)
     _check_size(values.shape, name)

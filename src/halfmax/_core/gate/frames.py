@@ -150,6 +150,5 @@ def _check_column(column: nw.Series[Any], name: str) -> None:
     if missing := int(column.null_count()):
         # pandas counts NaN as null; either way the number is missing.
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-        raise ArgumentError(
-            f"{name} must not have missing values; {missing} are, the first in row {row}"
-        )
+        what = f"{missing} values are missing, the first" if missing > 1 else "1 value is missing,"
+        raise ArgumentError(f"{name} must not have missing values; {what} in row {row}")

@@ -98,7 +98,7 @@ def learn_documents(
     """Learn the words and factors of some rows of the corpus, and list their frequent terms."""
     if len(rows) < FEWEST_DOCUMENTS:
         raise ValueError(
-            f"there must be {FEWEST_DOCUMENTS} records with MeSH terms or more to learn from; got "
+            f"at least {FEWEST_DOCUMENTS} records with MeSH terms are needed; got "
             f"{len(rows)} among {len(corpus):,} records"
         )
     headings = corpus.headings()

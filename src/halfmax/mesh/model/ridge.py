@@ -25,12 +25,12 @@ _NO_STRENGTH = 1e-12  # rows of a tf-idf have unit length: smaller variation is 
 class Ridge:
     """The quantities that the ridges for every label and penalty share."""
 
-    mean: Array  # of the factors
+    mean: Array  # the mean of the factors
     rotation: Array  # from factors to the basis
     basis: Array  # documents x k, centred and rotated
     strengths: Array  # k, the sums of squares of the basis' columns
     cross: Array  # k x labels, basis.T @ truth
-    rates: Array  # of the labels
+    rates: Array  # the base rates of the labels
     truth: Any  # CSR, documents x labels
 
     @classmethod

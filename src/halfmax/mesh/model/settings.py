@@ -56,7 +56,7 @@ class Settings:
         """The rank for these numbers of documents and words."""
         if n_words < 2:
             raise ValueError(
-                "the titles and abstracts must have two different words or more; they have "
+                "the titles and abstracts must have at least two different words; they have "
                 f"{n_words}"
             )
         most = min(n_documents, n_words) - 1

@@ -16,11 +16,12 @@ def frequent_terms(headings: Headings, rows: Array, min_count: int) -> Array:
     counts = np.bincount(columns, minlength=len(headings.names))
     found = np.flatnonzero(counts >= min_count)
     if not len(found):
-        most = f"the most frequent one has {counts.max()}" if len(counts) else "there are none"
+        most = (
+            f"the most frequent one occurs in {counts.max()}" if len(counts) else "there are none"
+        )
         raise ArgumentError(
-            f"{in_python('min_count')} must leave some terms; no term has {min_count:,} of the "
-            f"{len(rows):,} "
-            f"documents or more: {most}"
+            f"{in_python('min_count')} must leave some terms; no term occurs in at least "
+            f"{min_count:,} of the {len(rows):,} documents: {most}"
         )
     return found
 

@@ -154,7 +154,7 @@ class _Current:
     """Track which rows are current while records and deletions pass."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[int, int]] = {}  # of each PMID: version and row
+        self._kept: dict[str, tuple[int, int]] = {}  # PMID -> version and row
         self.replaced = self.deleted = 0
 
     def follow(self, records: Iterable[Record | Deletion]) -> Iterator[Record]:

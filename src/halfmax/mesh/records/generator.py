@@ -187,7 +187,7 @@ class _Lists(NamedTuple):
     """A list for each record, concatenated."""
 
     items: Array
-    starts: Array  # of each list, and the end of the last
+    starts: Array  # where each list starts, and the end of the last
 
     @property
     def counts(self) -> Array:

@@ -62,9 +62,9 @@ def _best_of_rows(block: Array, best: Array) -> None:
 class HalfMax:
     """The maximum expected F1 for a batch of documents, for each of the plug-in rules."""
 
-    of_labels: Floats  # of each label: the macro rule
-    of_all: float  # of all scores pooled: the micro rule
-    of_documents: Floats  # of each document: the samples rule
+    of_labels: Floats  # for each label: the macro rule
+    of_all: float  # for all scores pooled: the micro rule
+    of_documents: Floats  # for each document: the samples rule
 
     def rule(self, average: str, name: str) -> MeshRule:
         """Return the rule that maximises macro, micro or per-instance (samples) F1."""

@@ -36,7 +36,7 @@ class Judged:
     """The counts of a rule on documents whose terms are known."""
 
     rule: MeshRule
-    predicted: npt.NDArray[np.int64]  # of each label
+    predicted: npt.NDArray[np.int64]  # for each label
     hits: npt.NDArray[np.int64]
     positives: npt.NDArray[np.int64]
     predicted_of_documents: npt.NDArray[np.int64]

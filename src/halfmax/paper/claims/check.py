@@ -18,7 +18,7 @@ from halfmax.paper.curse.simulation import Curse
 
 __all__ = ["Claim", "check_claims"]
 
-FEWEST_RUNS = 300  # of the curse, so that verdicts do not depend on chance
+FEWEST_RUNS = 300  # simulations of the curse, so that verdicts do not depend on chance
 
 Topic = Callable[[], Iterator[Claim]]
 

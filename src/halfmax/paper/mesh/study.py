@@ -55,7 +55,7 @@ class PenaltyOutcome:
     penalties: Array
     best: HalfMax
     judged: dict[str, Judged]
-    spread: Array  # of each label's outputs for the held-out documents
+    spread: Array  # the spread of each label's outputs for the held-out documents
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Study:
     source: str
     synthetic: bool  # whether records and terms are generated
     terms: list[str]
-    counts: Array  # of the training documents
+    counts: Array  # in the training documents
     n_train: int
     n_test: int
     n_words: int
@@ -186,7 +186,7 @@ def _split(corpus: Corpus, recipe: Recipe | None, seed: int) -> tuple[Array, Arr
     n_test = int(TEST_SHARE * len(rows))
     if not n_test:
         raise ValueError(
-            f"there must be {int(1 / TEST_SHARE)} records with MeSH terms or more, to learn from "
+            f"at least {int(1 / TEST_SHARE)} records with MeSH terms are needed, to learn from "
             f"most and hold some out; got {len(rows)} among {len(corpus):,} records"
         )
     return np.sort(order[n_test:]), np.sort(order[:n_test])

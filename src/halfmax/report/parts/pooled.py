@@ -26,7 +26,7 @@ class Pooled(NamedTuple):
     predicted: Array
     positives: float
     total: float
-    scores: dict[str, Floats]  # of each average
+    scores: dict[str, Floats]  # for each average
 
 
 def pool(data: LabelledScores, objective: Objective, marked: list[float]) -> Pooled:

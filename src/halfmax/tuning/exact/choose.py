@@ -30,7 +30,10 @@ class Choice(NamedTuple):
 
 @kernel
 def _first_best(offsets: Array, value: Array, none_value: Array, step: Array) -> None:
-    """Find each label's best step, the highest among equals; -1 if no prediction is as good."""
+    """Find each label's best step, the highest among equals.
+
+    It is `NO_STEP` if predicting nothing is at least as good.
+    """
     for j in range(offsets.size - 1):
         best = -np.inf if np.isnan(none_value[j]) else none_value[j]
         step[j] = NO_STEP

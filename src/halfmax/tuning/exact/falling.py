@@ -19,7 +19,7 @@ from halfmax._core.types import Array, Floats
 from halfmax.staircase.grid import positive_entries
 from halfmax.tuning.exact.groups import flat_scores
 
-_BLOCKS = 8  # of rows, at most
+_BLOCKS = 8  # blocks of rows, at most
 _LABEL_BLOCKS = 32
 _DIGIT_BITS = 8
 _DIGITS = 1 << _DIGIT_BITS

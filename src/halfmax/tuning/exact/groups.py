@@ -15,8 +15,8 @@ class Groups(NamedTuple):
     scores: Array
     group: Array
     positive: Array  # uint8
-    weights: Array  # of each score
-    positives: Array  # of each group, like the fields below
+    weights: Array  # for each score
+    positives: Array  # for each group, like the fields below
     total: Array
     importance: Array
 

@@ -26,9 +26,10 @@ PooledCounts = tuple[float, float, float, float]  # tp, predicted, positives, to
 def _best_linear(
     offsets: Array, tp: Array, predicted: Array, per_hit: float, per_prediction: float, step: Array
 ) -> None:
-    """Find each label's step with the largest weighted sum; no prediction has 0 and wins a tie.
+    """Find each label's step with the largest weighted sum; predicting nothing is worth 0.
 
-    Sums that differ by no more than rounding are ties, which the higher threshold wins.
+    Sums that differ by no more than rounding are ties, which the higher threshold wins; predicting
+    nothing wins every tie.
     """
     for j in range(offsets.size - 1):
         best = 0.0
@@ -109,10 +110,11 @@ def pooled_value(stairs: Staircase, value_of: ValueOfCounts, step: Array) -> flo
 
 
 def _orient(stairs: Staircase, metric: LinearFractional) -> tuple[LinearFractional, Array, Array]:
-    """Orient the ratio so that its denominator is not negative; find where it is largest, least.
+    """Orient the ratio so that its denominator is not negative.
 
-    A monotone ratio has no pole, so its denominator has one sign. If its least value is 0, the
-    choice there is 0/0, which Dinkelbach's method cannot compare with others.
+    Also find the choices with the largest and the smallest denominator. A monotone ratio has no
+    pole, so its denominator has one sign. If its smallest value is 0, the choice there is 0/0,
+    which Dinkelbach's method cannot compare with others.
     """
     per_hit, per_prediction = slopes(metric.denominator)
     most = _largest_sums(stairs, per_hit, per_prediction)
@@ -180,7 +182,7 @@ def _best_found(stairs: Staircase, objective: Objective) -> Array:
     ]
     step = _climb(stairs, objective, paths)
     if np.isneginf(pooled_value(stairs, objective, step)):  # no stop satisfies the floors
-        step = _climb(stairs, objective.spare, paths)
+        step = _climb(stairs, objective.shortfall, paths)
         while _move_one(stairs, objective, step):
             pass
     satisfied = pooled_value(stairs, objective, step) > -np.inf
@@ -240,7 +242,7 @@ def _move_one(stairs: Staircase, value_of: ValueOfCounts, step: Array) -> bool:
     own_tp, own = np.zeros_like(stairs.positives), np.zeros_like(stairs.positives)
     own_tp[predicts] = stairs.true_positives[step[predicts]]
     own[predicts] = stairs.predicted[step[predicts]]
-    # Replace a label's own step by each of its steps, then by no prediction.
+    # Replace a label's own step by each of its steps, then by predicting nothing.
     there_tp = np.append(stairs.true_positives - own_tp[label], -own_tp) + tp
     there = np.append(stairs.predicted - own[label], -own) + predicted
     value = value_of(there_tp, there, positives, total)

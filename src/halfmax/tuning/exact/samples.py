@@ -5,9 +5,10 @@ exact optimum is out of reach. From the best shared threshold, one label after t
 its own exact best while the others stay, until none moves. The result is a local optimum, never
 below the shared threshold.
 
-A kernel moves the labels. It computes a metric that is a plain ratio itself. Any other metric is
-unknown to it: for each row it has a window of values around the current counts of the row, and it
-stops when a row is about to leave its window. Then the windows are refilled, for all rows at once.
+A kernel moves the labels. If the metric is a plain ratio, the kernel computes it directly. Any
+other metric is unknown to it: for each row it has a window of values around the current counts of
+the row, and it stops when a row is about to leave its window. Then the windows are refilled, for
+all rows at once.
 """
 
 import numpy as np
@@ -25,7 +26,7 @@ from halfmax.tuning.exact.ties import MEAN_ROUNDING
 
 _MOST_SWEEPS = 100
 _MOST_AT_ONCE = 1 << 26  # scores, less than a second
-_ROUNDING = 1e-12  # of sums, a generous bound
+_ROUNDING = 1e-12  # a generous bound on the rounding errors of sums
 
 
 # A row has four gains. The first two are what it would gain if one more negative, or one more
@@ -47,8 +48,9 @@ def _gains_of_ratio(
     most: Array,
 ) -> None:
     """Compute the gains of some rows from the ratio, whose sums change by constant amounts."""
-    hit, hit_ = ratio[0] - ratio[2], ratio[4] - ratio[6]  # a positive, above and below the line
-    miss, miss_ = ratio[1] - ratio[3], ratio[5] - ratio[7]  # a negative
+    # What a hit and a predicted negative add, above and below the fraction line.
+    hit, hit_ = ratio[0] - ratio[2], ratio[4] - ratio[6]
+    negative, negative_ = ratio[1] - ratio[3], ratio[5] - ratio[7]
     for code in codes:
         i = code >> 2
         true, false = positives[i] - tp[i], total - positives[i] - fp[i]  # not predicted
@@ -57,11 +59,15 @@ def _gains_of_ratio(
         here = divide(above, below, ratio[8])
         gains[i] = 0.0  # for impossible changes
         if false > 0:
-            gains[i, 0] = importance[i] * (divide(above + miss, below + miss_, ratio[8]) - here)
+            gains[i, 0] = importance[i] * (
+                divide(above + negative, below + negative_, ratio[8]) - here
+            )
         if true > 0:
             gains[i, 1] = importance[i] * (divide(above + hit, below + hit_, ratio[8]) - here)
         if fp[i] > 0:
-            gains[i, 2] = importance[i] * (here - divide(above - miss, below - miss_, ratio[8]))
+            gains[i, 2] = importance[i] * (
+                here - divide(above - negative, below - negative_, ratio[8])
+            )
         if tp[i] > 0:
             gains[i, 3] = importance[i] * (here - divide(above - hit, below - hit_, ratio[8]))
         most[0] = max(most[0], gains[i, 1], gains[i, 3])
@@ -99,7 +105,7 @@ def _best_place(
 
     A negative gains nothing, so the search ends where the remaining positives could not lift the
     value to the best. Among values that are equal within rounding the first has the highest
-    threshold, and it is a record when it is reached: no score above it has the same value.
+    threshold. It exceeds every value before it, so it was recorded.
     """
     value, best = 0.0, 0.0
     n_records, left = 0, positives

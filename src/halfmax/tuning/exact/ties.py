@@ -16,5 +16,5 @@ The bootstrap and the leave-one-out estimates of `staircase` follow the first ru
 
 import numpy as np
 
-SUM_ROUNDING = 4 * np.finfo(np.float64).eps  # of a sum of two products, relative to its terms
-MEAN_ROUNDING = 1e-13  # of a mean; less is due to the order of summation
+SUM_ROUNDING = 4 * np.finfo(np.float64).eps  # for a sum of two products, relative to its terms
+MEAN_ROUNDING = 1e-13  # for a mean; less is due to the order of summation

@@ -2,8 +2,8 @@
 
 Guards pool information across labels, so the counts of all labels must be comparable. Staircases
 are not: the steps of a label are its own positives' scores. Bands have the same edges for all
-labels, half way between neighbouring positives of the pooled scores. So no positive sits on an edge
-that was drawn for it, just below which half of such positives would fall on new data.
+labels, half way between neighbouring positives of the pooled scores. An edge at a positive's own
+score would lose half of similar new positives, which fall just below it; midpoints avoid that.
 """
 
 from typing import NamedTuple

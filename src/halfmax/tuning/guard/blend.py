@@ -8,7 +8,7 @@ from halfmax.tuning.guard.bands import Bands
 from halfmax.tuning.guard.calibration import falling_rates
 
 _EMPTY = 1e-6  # the weight of a band without rows: it keeps the model's probability
-_LEAST_STRENGTH, _MOST_STRENGTH = 100.0, 1e9  # of the model, in positives
+_LEAST_STRENGTH, _MOST_STRENGTH = 100.0, 1e9  # the model's strength, in positives
 
 
 def blend(bands: Bands, model: Array, strength: float) -> Array:

@@ -11,7 +11,7 @@ from halfmax.tuning.guard.calibration import Prior, calibrate
 from halfmax.tuning.guard.cuts import plan_cuts, reach
 
 _FOLDS, _REPEATS, _MANY_LABELS = 5, 3, 1000
-_SHARES = np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5])  # of a label's own cut against the common one
+_SHARES = np.array([1.0, 0.9, 0.8, 0.7, 0.6, 0.5])  # the weights of a label's own cut
 
 
 def share_by_cross_fitting(

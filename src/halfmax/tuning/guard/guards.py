@@ -56,7 +56,7 @@ def guarded_thresholds(
     data: LabelledScores, average: str, objective: Objective, guard: Guard
 ) -> Floats:
     """Return the thresholds of a calibrating guard: auto, calibrated or smooth."""
-    if data.weights is not None:  # rows without weight must not draw edges either
+    if data.weights is not None:  # rows of weight 0 must not influence the edges
         data = data.of_rows(np.flatnonzero(data.weights))
     bands = count_bands(data, common_edges(data))
     if average != "macro" and not data.is_binary:
