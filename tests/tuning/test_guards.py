@@ -539,13 +539,15 @@ BAD = [
         "a floor of precision",
         {"guard": "auto", "min_precision": 0.5},
         ValueError,
-        "min_precision and min_recall are kept on the data given.*: use guard=None with them",
+        "min_precision and min_recall are guaranteed only on the data you pass.*: "
+        "use guard=None with them",
     ),
     (
         "a floor of recall",
         {"guard": "never", "min_recall": 0.5},
         ValueError,
-        "min_precision and min_recall are kept on the data given.*: use guard=None with them",
+        "min_precision and min_recall are guaranteed only on the data you pass.*: "
+        "use guard=None with them",
     ),
     (
         "fbr of pooled counts",

@@ -23,7 +23,7 @@ FINDINGS = {
     f"use {setting('guard', 'auto')}",
     "too few positives": "fewer rows than 1/b^2 at base rate b, so luck decides; "
     f"use {setting('guard', 'auto')}",
-    "unstable threshold": "the ends of its interval differ 3-fold in predicted rows; "
+    "unstable threshold": "its interval's ends differ 3-fold in predicted rows; "
     f"get more data or use {setting('guard', 'auto')}",
     "miscalibrated": "calibrated probabilities would have another threshold; calibrate before you "
     "use decide",
