@@ -307,7 +307,12 @@ def test_a_point_in_a_chart_opens_its_label(read):
     with opening as reader:
         reader.page.locator("#chart-health").scroll_into_view_if_needed()
         reader.page.locator("#chart-health .mark-symbol path").nth(1).click(force=True)
-        reader.page.wait_for_function("location.hash.startsWith('#label=')")
+        # The address changes first; the page follows it when it hears of the change.
+        reader.page.wait_for_function(
+            "names => document.querySelector('#which').textContent.trim()"
+            " === names[location.hash.split('#label=')[1]]",
+            arg=list(NAMES),
+        )
         assert reader.text("#which") == NAMES[int(reader.run("location.hash").partition("=")[2])]
 
 
