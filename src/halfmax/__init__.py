@@ -14,6 +14,10 @@ predicted.
 from importlib import import_module
 from typing import Any
 
+from halfmax._core import compiled
+
+compiled.install()
+
 __version__ = "0.1.0"
 
 # The public names and the modules that define them. `__all__`, the lazy loader below and the type
@@ -64,7 +68,7 @@ __all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used: numba and scipy take long to import."""
+    """Import a public name when it is first used: scipy takes long to import."""
     if name not in _HOME:
         raise AttributeError(f"module 'halfmax' has no attribute {name!r}")
     value = getattr(import_module(f"halfmax.{_HOME[name]}"), name)

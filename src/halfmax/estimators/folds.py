@@ -17,49 +17,10 @@ from scipy import sparse
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
-from halfmax._core.jit import kernel
 from halfmax._core.types import Array
+from halfmax.estimators.kernels import deal
 
 _FREE = -1
-
-
-@kernel
-def _roomiest(shares: Array, whole: int, taken: Array, filled: Array, n_rows: int) -> int:
-    """Return the part that lacks most of the whole; among equals, the one with most room."""
-    best = 0
-    for part in range(1, shares.size):
-        lacks, most = shares[part] * whole - taken[part], shares[best] * whole - taken[best]
-        if lacks > most or (
-            lacks == most
-            and shares[part] * n_rows - filled[part] > shares[best] * n_rows - filled[best]
-        ):
-            best = part
-    return best
-
-
-@kernel
-def _deal(order: Array, offsets: Array, rows: Array, shares: Array, part_of: Array) -> None:
-    """Assign each free row to a part: rows of the rarest label first, rows without labels last."""
-    n_rows = part_of.size
-    filled = np.zeros(shares.size, np.int64)
-    taken = np.zeros(shares.size, np.int64)
-    for j in order:
-        own = rows[offsets[j] : offsets[j + 1]]
-        taken[:] = 0
-        for row in own:
-            if part_of[row] != _FREE:
-                taken[part_of[row]] += 1
-        for row in own:
-            if part_of[row] == _FREE:
-                part = _roomiest(shares, own.size, taken, filled, n_rows)
-                part_of[row] = part
-                taken[part] += 1
-                filled[part] += 1
-    for row in range(n_rows):
-        if part_of[row] == _FREE:
-            part = _roomiest(shares, n_rows, filled, filled, n_rows)
-            part_of[row] = part
-            filled[part] += 1
 
 
 def deal_rows(
@@ -75,7 +36,7 @@ def deal_rows(
     by_label = sparse.csc_array(columns[order])
     rarest_first = np.argsort(np.diff(by_label.indptr), kind="stable")
     part_of = np.full(n_rows, _FREE, np.int64)
-    _deal(rarest_first, by_label.indptr, by_label.indices, np.asarray(shares, np.float64), part_of)
+    deal(rarest_first, by_label.indptr, by_label.indices, np.asarray(shares, np.float64), part_of)
     dealt = np.empty_like(part_of)
     dealt[order] = part_of
     return dealt

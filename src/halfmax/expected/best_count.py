@@ -17,7 +17,7 @@ import numpy as np
 
 from halfmax._core.jit import kernel, summing_kernel
 from halfmax._core.types import Array
-from halfmax.expected.kernels import (
+from halfmax.expected.numba_walks import (
     KIND_ACCURACY,
     KIND_JACCARD,
     KIND_PRECISION,

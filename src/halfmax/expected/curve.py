@@ -9,7 +9,7 @@ true items among the k predicted. With ``1/x = sum(weight * exp(-x * time))`` an
 factorises: ``E[S keep^T]`` is ``keep`` times the product over all items of ``1 - p + p keep``,
 times the sum over the predicted items of ``p / (1 - p + p keep)``. The product is the same for
 every k and the sum grows by one term, so each k costs a few dozen multiplications.
-``docs/expected-f.md`` has the derivation, `halfmax.expected.kernels` the loops.
+``docs/expected-f.md`` has the derivation, `halfmax.expected.numba_walks` the loops.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.text import spell_out
 from halfmax._core.threads import spans
 from halfmax._core.types import Array, Floats
-from halfmax.expected.kernels import (
+from halfmax.expected.numba_walks import (
     KIND_ACCURACY,
     KIND_F,
     KIND_JACCARD,

@@ -24,7 +24,7 @@ from halfmax._core.types import Array, Floats
 from halfmax.expected.curve import find_ratio
 from halfmax.expected.joint import Joint, open_joint
 from halfmax.expected.k_bounds import check_limits
-from halfmax.expected.kernels import (
+from halfmax.expected.numba_walks import (
     KIND_ACCURACY,
     KIND_F,
     KIND_JACCARD,

@@ -14,7 +14,7 @@ from halfmax._core.reciprocal import (
     legendre_nodes,
 )
 from halfmax._core.types import Array
-from halfmax.expected.kernels import KIND_F, KIND_JACCARD, Ratio
+from halfmax.expected.numba_walks import KIND_F, KIND_JACCARD, Ratio
 
 LANES = 16
 MOST_SHORT = 256

@@ -1,0 +1,130 @@
+"""Compile the kernels; everything else about the package is in pyproject.toml.
+
+Every module of `src` whose name ends in ``kernels`` is ordinary Python that Cython turns into C. It
+is compiled once for any processor ("baseline") and, on x86-64, once more for processors with AVX2.
+`halfmax._core.compiled` chooses between them when they are imported. Without a C compiler the
+package is installed all the same, and the interpreter runs the kernels.
+"""
+
+import os
+import platform
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).parent
+SOURCE = Path("src/halfmax")
+BUILD = Path("build/kernels")  # where the C files go
+SHARED = "halfmax._core.cyutility"  # what all compiled kernels have in common
+
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": False,
+    "wraparound": False,
+    "initializedcheck": False,
+    "cdivision": True,
+    "infer_types": True,
+    "freethreading_compatible": True,
+}
+
+# Answers must not depend on the processor: no fused multiply-add, and no sum in another order.
+# Floating-point exceptions and errno are never looked at, which leaves more loops to the vector
+# registers.
+if os.name == "nt":
+    FLAGS, AVX2 = ["/O2", "/fp:precise"], ["/arch:AVX2"]
+else:
+    FLAGS = ["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+    AVX2 = ["-march=x86-64-v3"]
+VARIANTS = {"baseline": FLAGS}
+if platform.machine().lower() in ("x86_64", "amd64"):
+    VARIANTS["avx2"] = FLAGS + AVX2
+
+# One wheel serves Python 3.11 and later, except for builds without the GIL, which have no stable
+# binary interface.
+STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
+LIMITED = [("Py_LIMITED_API", "0x030B0000"), ("CYTHON_LIMITED_API", "1")] if STABLE else []
+
+NO_COMPILER = (
+    "halfmax: the kernels were not compiled, so the interpreter will run them, many times slower. "
+    "A source build needs a C compiler and Python's headers "
+    "(Debian: apt-get install gcc libc6-dev python3-dev)"
+)
+
+
+class BuildKernels(build_ext):
+    """Compile on all cores, and go on without kernels where there is no compiler."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
+
+    def run(self):
+        try:
+            super().run()
+        except Exception as error:
+            if os.environ.get("HALFMAX_NEED_COMPILER"):
+                raise
+            print(f"{NO_COMPILER}\n  ({error})", file=sys.stderr)
+
+    def copy_extensions_to_source(self):
+        for extension in self.extensions:
+            target = Path(self.get_ext_fullpath(extension.name))
+            target.parent.mkdir(parents=True, exist_ok=True)
+        super().copy_extensions_to_source()
+
+
+def compiled(name: str, source: Path, flags: list[str]) -> Extension:
+    return Extension(
+        name,
+        [source.as_posix()],
+        extra_compile_args=flags,
+        define_macros=LIMITED,
+        py_limited_api=STABLE,
+    )
+
+
+def kernel_modules() -> dict[str, Path]:
+    """The names of all kernel modules and their C files, translated if they are not up to date."""
+    names = {
+        ".".join(path.relative_to("src").with_suffix("").parts): path
+        for path in sorted(SOURCE.rglob("*kernels.py"))
+    }
+    shared = Extension(SHARED, [(BUILD / "cyutility.c").as_posix()])
+    translated = cythonize(
+        [shared, *(Extension(name, [path.as_posix()]) for name, path in names.items())],
+        build_dir=BUILD.as_posix(),
+        compiler_directives=DIRECTIVES,
+        shared_utility_qualified_name=SHARED,
+        quiet=True,
+    )
+    return {extension.name: Path(extension.sources[0]) for extension in translated}
+
+
+def extensions() -> list[Extension]:
+    BUILD.mkdir(parents=True, exist_ok=True)
+    files = kernel_modules()
+    found = [
+        compiled(SHARED, files.pop(SHARED), FLAGS),
+        compiled("halfmax._core.processor", SOURCE / "_core/processor.c", FLAGS),
+    ]
+    for variant, flags in VARIANTS.items():
+        for name, file in files.items():
+            copy = BUILD / variant / f"{name}.c"  # of its own, and so are its object files
+            copy.parent.mkdir(exist_ok=True)
+            shutil.copyfile(file, copy)
+            place = name.replace("halfmax.", f"halfmax._compiled.{variant}.", 1)
+            found.append(compiled(place, copy, flags))
+    return found
+
+
+os.chdir(ROOT)
+setup(
+    ext_modules=extensions(),
+    cmdclass={"build_ext": BuildKernels},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if STABLE else {},
+)
