@@ -1,4 +1,4 @@
-"""Find the compiled kernels: ``import halfmax.expected.numba_walks`` loads machine code where it can.
+"""Find the compiled kernels: ``import halfmax.expected.kernels`` loads machine code where it can.
 
 A module whose name ends in ``kernels`` is ordinary Python. The wheel also has it compiled, in the
 folder ``_compiled``: once for any processor ("baseline") and once for processors with AVX2. All
