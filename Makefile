@@ -10,14 +10,14 @@ INSTALL := $(RUN)/python -m pip install --quiet --disable-pip-version-check \
 # One process per core; idle processes take over tests from busy ones. BLAS threads would only slow down
 # the small models in the tests.
 ALL_CORES := -n auto --dist worksteal
-COMPILER_OFF := HYPOTHESIS_PROFILE=quick NUMBA_DISABLE_JIT=1
+INTERPRETED := HYPOTHESIS_PROFILE=quick HALFMAX_KERNELS=python
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-# A compiled kernel caches the kernels it calls, even after these have changed.
-FORGET_KERNELS := rm -rf .pytest_cache/kernels; find src -name '*.nb[ci]' -delete
+# What is compiled: an environment is installed again when one of these has changed.
+KERNELS := setup.py $(shell find src -name '*kernels.py' -o -name '*.c')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools demo test lint typecheck coverage reproduce bench pictures clean
+.PHONY: help setup tools demo test lint typecheck coverage reproduce bench pictures wheel clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -26,11 +26,11 @@ setup: $(INSTALLED) ## create .venv and install halfmax with its pinned dependen
 
 tools: $(TOOLS) ## make setup, plus everything that tests need, including Spark and Dask
 
-$(INSTALLED): pyproject.toml constraints.txt | $(RUN)/python
+$(INSTALLED): pyproject.toml constraints.txt $(KERNELS) | $(RUN)/python
 	$(INSTALL) '.[report]'
 	@touch $(INSTALLED)
 
-$(TOOLS): pyproject.toml constraints.txt | $(RUN)/python
+$(TOOLS): pyproject.toml constraints.txt $(KERNELS) | $(RUN)/python
 	$(INSTALL) '.[test]'
 	@touch $(INSTALLED) $(TOOLS)
 
@@ -43,12 +43,11 @@ $(RUN)/python:
 demo: setup ## tune a binary and a multilabel classifier on built-in data; writes demo.html
 	@$(RUN)/halfmax demo --report demo.html --force
 
-test: tools lint typecheck ## lint, types, all tests; then the kernel tests with the compiler off
-	$(FORGET_KERNELS)
+test: tools lint typecheck ## lint, types, all tests; then the kernel tests run by the interpreter
 	$(ONE_THREAD) $(RUN)/python -m pytest $(ALL_CORES) -m "not engines"
-	@echo "Now the kernel tests with the compiler off; Spark and Dask run meanwhile and are shown at the end:"
+	@echo "Now the kernel tests run by the interpreter; Spark and Dask run meanwhile and are shown at the end:"
 	@$(ONE_THREAD) $(RUN)/python -m pytest -m engines tests > $(VENV)/engines.log 2>&1 & engines=$$!; \
-	$(COMPILER_OFF) $(ONE_THREAD) $(RUN)/python -m pytest -q $(ALL_CORES) -m kernels tests; plain=$$?; \
+	$(INTERPRETED) $(ONE_THREAD) $(RUN)/python -m pytest -q $(ALL_CORES) -m kernels tests; plain=$$?; \
 	wait $$engines; found=$$?; cat $(VENV)/engines.log; test $$plain -eq 0 && test $$found -eq 0
 
 lint: tools ## style, format, import order of packages, docstrings of public names
@@ -60,8 +59,8 @@ lint: tools ## style, format, import order of packages, docstrings of public nam
 typecheck: tools ## check static types
 	$(RUN)/mypy
 
-coverage: tools ## measure line coverage, with the compiler off so that kernels count too
-	$(COMPILER_OFF) $(RUN)/coverage run -m pytest -q tests
+coverage: tools ## measure line coverage, with interpreted kernels so that they count too
+	$(INTERPRETED) $(RUN)/coverage run -m pytest -q tests
 	$(RUN)/coverage report
 
 reproduce: setup ## recompute the paper's figures, claims and simulation into paper/index.html
@@ -76,6 +75,10 @@ pictures: tools ## redraw the pictures in README and docs
 	$(RUN)/python -m benchmarks.pictures
 	$(RUN)/python -m benchmarks.report_picture
 
-clean: ## remove the environment and caches
-	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage
-	$(FORGET_KERNELS)
+wheel: $(RUN)/python ## build a wheel and a source archive in dist/
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check build
+	$(RUN)/python -m build --outdir dist
+
+clean: ## remove the environment, the compiled kernels and caches
+	rm -rf $(VENV) build src/halfmax/_compiled .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage
+	find src -name '*.so' -delete

@@ -2,10 +2,8 @@ import io
 import re
 from contextlib import redirect_stdout
 
-import numba
 import pytest
 
-from halfmax._core import jit
 from halfmax.cli import demonstration
 
 
@@ -54,15 +52,3 @@ def test_decisions_without_labels_do_about_as_well_as_expected(printed):
     for _, expected, truth, at_half in found:
         assert abs(float(truth) - float(expected)) < 0.06
         assert float(truth) > float(at_half)
-
-
-def test_kernels_compile_where_nothing_can_be_cached(monkeypatch):
-    compile_kernel = numba.njit
-
-    def njit(function, **options):
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return compile_kernel(function, **options)
-
-    monkeypatch.setattr(numba, "njit", njit)
-    assert jit.kernel(lambda x: x + 1)(2) == 3
