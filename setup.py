@@ -69,6 +69,9 @@ class BuildKernels(build_ext):
         except Exception as error:
             if os.environ.get("HALFMAX_NEED_COMPILER"):
                 raise
+            for built in (SOURCE, Path(self.build_lib) / "halfmax"):  # all kernels or none
+                shutil.rmtree(built / "_compiled", ignore_errors=True)
+            self.extensions = self.ext_map = []
             print(f"{NO_COMPILER}\n  ({error})", file=sys.stderr)
 
     def copy_extensions_to_source(self):
