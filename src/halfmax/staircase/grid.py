@@ -8,65 +8,10 @@ import numpy.typing as npt
 
 from halfmax._core.gate import labelled
 from halfmax._core.gate.labelled import LabelledScores
-from halfmax._core.jit import kernel
 from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
-
-
-@kernel
-def _group(columns: Array, scores: Array, offsets: Array, grouped: Array) -> None:
-    """Counting sort: move each score to the segment of its label."""
-    place = offsets[:-1].copy()
-    for e in range(columns.size):
-        grouped[place[columns[e]]] = scores[e]
-        place[columns[e]] += 1
-
-
-@kernel
-def _sort_short_segments(offsets: Array, scores: Array, longest: int) -> None:
-    """Sort the short segments; numpy's vectorised sort is faster for the long ones."""
-    for j in range(offsets.size - 1):
-        if offsets[j + 1] - offsets[j] <= longest:
-            scores[offsets[j] : offsets[j + 1]].sort()
-
-
-@kernel
-def _keep_distinct(
-    offsets: Array, ascending: Array, descending: Array, copies: Array, kept: Array
-) -> int:
-    """Write each label's distinct scores from high to low, and how often each occurs."""
-    written = 0
-    for j in range(offsets.size - 1):
-        kept[j] = written
-        for e in range(offsets[j + 1] - 1, offsets[j] - 1, -1):
-            if e == offsets[j + 1] - 1 or ascending[e] != ascending[e + 1]:
-                descending[written] = ascending[e]
-                copies[written] = 0
-                written += 1
-            copies[written - 1] += 1
-    kept[-1] = written
-    return written
-
-
-@kernel
-def _look_up(
-    truth_indptr: Array,
-    truth_indices: Array,
-    indptr: Array,
-    indices: Array,
-    found: Array,
-) -> None:
-    """Find the place of each positive among the stored scores, or -1.
-
-    Both matrices have sorted rows.
-    """
-    for i in range(truth_indptr.size - 1):
-        e, end = indptr[i], indptr[i + 1]
-        for t in range(truth_indptr[i], truth_indptr[i + 1]):
-            while e < end and indices[e] < truth_indices[t]:
-                e += 1
-            found[t] = e if e < end and indices[e] == truth_indices[t] else -1
+from halfmax.staircase.kernels import group, keep_distinct, look_up, sort_short_segments
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,10 +147,10 @@ def distinct_scores(columns: Array, scores: Array, n_labels: int) -> tuple[Grid,
     offsets = np.zeros(n_labels + 1, np.int64)
     np.cumsum(np.bincount(columns, minlength=n_labels), out=offsets[1:])
     grouped, longest = np.empty_like(scores), limits.grid_long_segment
-    _group(columns, scores, offsets, grouped)
+    group(columns, scores, offsets[:-1].copy(), grouped)
 
     def sort(labels: slice) -> None:
-        _sort_short_segments(offsets[labels.start : labels.stop + 1], grouped, longest)
+        sort_short_segments(offsets[labels.start : labels.stop + 1], grouped, longest)
 
     for _ in map_blocks(sort, spans(n_labels, limits.grid_block_labels)):
         pass
@@ -213,7 +158,7 @@ def distinct_scores(columns: Array, scores: Array, n_labels: int) -> tuple[Grid,
         grouped[offsets[j] : offsets[j + 1]].sort()
     distinct, copies = np.empty_like(grouped), np.empty(len(grouped), np.int64)
     kept = np.empty_like(offsets)
-    size = _keep_distinct(offsets, grouped, distinct, copies, kept)
+    size = keep_distinct(offsets, grouped, distinct, copies, kept)
     if size < len(distinct):
         distinct, copies = distinct[:size].copy(), copies[:size].copy()
     return Grid(kept, distinct), copies
@@ -239,7 +184,7 @@ def locate_positives(data: LabelledScores) -> Array:
     """Find where a sparse matrix stores the score of each positive; -1 if it is not stored."""
     truth, scores = data.truth, data.scores
     place = np.empty(truth.nnz, np.int64)
-    _look_up(truth.indptr, truth.indices, scores.indptr, scores.indices, place)
+    look_up(truth.indptr, truth.indices, scores.indptr, scores.indices, place)
     return place
 
 

@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halfmax._core.jit import kernel
 from halfmax._core.reciprocal import exponential_sum
 from halfmax._core.types import Array
 from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective
+from halfmax.staircase.kernels import choose_without
 from halfmax.staircase.staircase import NO_STEP, Staircase, ValueOfCounts, without_nan
 
 MANY = 20  # from this many positives, the bootstrap errs less than leaving one out
@@ -39,29 +39,6 @@ _PAIRS_AT_ONCE = 1 << 20
 _LEAST = 1e-6  # rows; a positive that weighs less adds nothing
 _NOTHING_LEFT = 1e-9  # rows
 _ROUNDING = 1e-9  # the relative error of values of weighted counts
-
-
-@kernel
-def _choose_without(
-    offsets: Array, above: Array, below: Array, none_value: Array, best_above: Array, chosen: Array
-) -> None:
-    """Find the step chosen when an item of each step is left out.
-
-    `above` holds the value of each step if it is above the item left out and so does not count it,
-    `below` its value otherwise.
-    """
-    for j in range(offsets.size - 1):
-        best, step = none_value[j], NO_STEP
-        for k in range(offsets[j], offsets[j + 1]):
-            best_above[k], chosen[k] = best, step
-            if above[k] > best:
-                best, step = above[k], k
-        best, step = -np.inf, NO_STEP
-        for k in range(offsets[j + 1] - 1, offsets[j] - 1, -1):
-            if below[k] >= best:
-                best, step = below[k], k
-            if best > best_above[k]:
-                chosen[k] = step
 
 
 class Uneven(NamedTuple):
@@ -257,11 +234,12 @@ def _chosen(stairs: Staircase, value_of: ValueOfCounts, positive: int) -> Array:
     step_positives, step_total = positives[column], total[column]
     fewer_tp, fewer = np.maximum(tp - positive, 0), np.maximum(predicted - 1, 0)
     chosen = np.empty(len(tp), np.int64)
-    _choose_without(
+    choose_without(
         stairs.grid.offsets,
         without_nan(value_of(tp, predicted, step_positives, step_total)),
         without_nan(value_of(fewer_tp, fewer, step_positives, step_total)),
         without_nan(value_of(0, 0, np.maximum(positives, 0), total), positives <= 0),
+        NO_STEP,
         np.empty(len(tp)),
         chosen,
     )

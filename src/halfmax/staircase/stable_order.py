@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.gate.labelled import LabelledScores
-from halfmax._core.jit import kernel
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
 from halfmax.staircase.grid import Grid, positive_entries
+from halfmax.staircase.kernels import add_to_rows
 from halfmax.staircase.staircase import Staircase
 
 Keys = npt.NDArray[np.uint64]
@@ -29,48 +29,6 @@ _ODD, _FIRST, _SECOND = (  # the constants of splitmix64
     np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
 _30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
-
-
-@kernel
-def _mixed(number: Any) -> Any:
-    """Hash a number with the finaliser of splitmix64: each input bit flips half of the bits."""
-    number = number + _ODD
-    number = (number ^ (number >> _30)) * _FIRST
-    number = (number ^ (number >> _27)) * _SECOND
-    return number ^ (number >> _31)
-
-
-@kernel
-def _add_to_rows(
-    scores: Array,
-    bits: Keys,
-    column: Array,
-    first: Array,
-    columns: Keys,
-    offsets: Array,
-    grid: Array,
-    steps: Keys,
-    values: Keys,
-) -> None:
-    """Sum the hashes of each row's (column, step) pairs, and of its (column, score) pairs.
-
-    Rows begin at `first`; an empty `column` means that they are dense. The step of a score is the
-    number of the label's thresholds above it. A score of -inf is never predicted and counts as
-    missing.
-    """
-    for i in range(first.size - 1):
-        for e in range(first[i], first[i + 1]):
-            if scores[e] > -np.inf:
-                j = column[e] if column.size else e - first[i]
-                low, high = offsets[j], offsets[j + 1]
-                while low < high:
-                    middle = (low + high) >> 1
-                    if grid[middle] > scores[e]:
-                        low = middle + 1
-                    else:
-                        high = middle
-                steps[i] += _mixed(columns[j] + np.uint64(low - offsets[j]))
-                values[i] += _mixed(columns[j] + bits[e])
 
 
 def ranks_of_rows(data: LabelledScores) -> npt.NDArray[np.int64]:
@@ -134,7 +92,7 @@ def _keys_of_scores(
         stored, bits, column, first = _entries(data.scores[rows[some]])
         steps, values = np.zeros((2, len(first) - 1), np.uint64)
         with np.errstate(over="ignore"):  # where kernels are not compiled
-            _add_to_rows(stored, bits, column, first, columns, grid.offsets, scores, steps, values)
+            add_to_rows(stored, bits, column, first, columns, grid.offsets, scores, steps, values)
         return steps, values
 
     blocks = spans(len(rows), max(1, _BLOCK_CELLS // data.n_labels))
@@ -159,7 +117,8 @@ def _entries(scores: Any) -> tuple[Array, Keys, Array, Array]:
         first = np.arange(n_rows + 1) * n_labels
         return stored, _bits(stored), np.zeros(0, np.int64), first
     stored = scores.data.astype(np.float64)
-    return stored, _bits(stored), scores.indices, scores.indptr
+    columns, first = (part.astype(np.int64) for part in (scores.indices, scores.indptr))
+    return stored, _bits(stored), columns, first
 
 
 def _within(numbers: Keys, first: Array) -> Keys:
@@ -175,7 +134,7 @@ def _bits(numbers: Array) -> Keys:
 
 
 def _mix(numbers: Keys) -> Keys:
-    """Hash all numbers of an array, as `_mixed` hashes one."""
+    """Hash all numbers of an array, with the finaliser of splitmix64."""
     mixed = numbers + _ODD
     mixed = (mixed ^ (mixed >> _30)) * _FIRST
     mixed = (mixed ^ (mixed >> _27)) * _SECOND

@@ -8,13 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfmax._core.jit import kernel
 from halfmax._core.types import Array
 from halfmax.metrics.objective import Objective
+from halfmax.tuning.exact.kernels import fill_buckets, find_ends
 
-_NOTED = 1 << 10
-_GROUP = 32
-_FEW = 4
 _TOP = np.uint64(1 << 63)
 _SLACK = 1e-12  # so that the rounding of weights does not close a bucket
 
@@ -68,163 +65,6 @@ class Window(NamedTuple):
     low: Any
     high: Any
     rare: bool
-
-
-@kernel
-def _bucket_of(score: float, bits: int, cut: Cut) -> int:
-    """Return the bucket of a score.
-
-    Floats store sign and magnitude, so the bits of negative ones, read as integers, are in reverse
-    order; `least` minus the value reverses them and maps -0.0 to 0.0. Callers that use a bucket as
-    an index cast it to unsigned: that saves the test for negative indices, a fifth of the time.
-    """
-    if cut.even:
-        place = (np.float64(score) - cut.low) * cut.scale
-        return int(min(max(place, 0.0), cut.size - 1.0)) if cut.clipped else int(place)
-    return ((bits if bits >= 0 else cut.least - bits) >> cut.shift) - cut.base
-
-
-@kernel
-def _find_buckets(scores: Array, bits: Array, cut: Cut, found: Array) -> None:
-    for i in range(bits.size):
-        found[i] = _bucket_of(scores[i], bits[i], cut)
-
-
-@kernel
-def count_buckets(
-    scores: Array, bits: Array, truth: Array, weights: Array, cut: Cut, counts: Array
-) -> None:
-    """Sum the weights by bucket and class."""
-    for i in range(bits.size):
-        b = 2 * _bucket_of(scores[i], bits[i], cut) + np.int64(truth[i])
-        counts[np.uint64(b)] += weights[i]
-
-
-@kernel
-def count_unweighted(scores: Array, bits: Array, truth: Array, cut: Cut, counts: Array) -> None:
-    """Count rows by bucket and class, without reading weights."""
-    for i in range(bits.size):
-        b = 2 * _bucket_of(scores[i], bits[i], cut) + np.int64(truth[i])
-        counts[np.uint64(b)] += 1
-
-
-@kernel
-def _count_inside(scores: Array, low: float, high: float) -> int:
-    inside = 0
-    for i in range(scores.size):
-        inside += 1 if (scores[i] >= low) & (scores[i] <= high) else 0
-    return inside
-
-
-@kernel
-def _note(scores: Array, start: int, window: Window, places: Array) -> int:
-    """Record the places of scores inside a window, among a few from `start` on.
-
-    A branch for each score would be mispredicted too often. So every place is recorded, and the
-    next one overwrites it if the score is outside. If few scores are inside, most groups have none,
-    which vector registers find out quickly.
-    """
-    low, high, rare = window
-    found = 0
-    end = min(start + _NOTED, scores.size)
-    step = _GROUP if rare else _NOTED
-    for first in range(start, end, step):
-        last = min(first + step, end)
-        if not rare or _count_inside(scores[first:last], low, high):
-            for i in range(first, last):
-                places[found] = i
-                found += (scores[i] >= low) & (scores[i] <= high)
-    return found
-
-
-@kernel
-def collect(
-    scores: Array,
-    bits: Array,
-    truth: Array,
-    weights: Array,
-    cut: Cut,
-    window: Window,
-    rank: Array,
-    keys: Array,
-    hits: Array,
-    heavy: Array,
-    bucket: Array,
-) -> int:
-    """Extract the rows of opened buckets, which `rank` numbers; it is -1 for closed buckets.
-
-    All of these rows are in the window, usually with few others: comparing scores is faster than
-    looking up the bucket of each row.
-    """
-    places = np.empty(_NOTED + 1, np.int64)
-    taken = 0
-    for start in range(0, bits.size, _NOTED):
-        for k in range(_note(scores, start, window, places)):
-            i = places[k]
-            keys[taken] = bits[i] if bits[i] >= 0 else cut.least - bits[i]
-            hits[taken] = truth[i]
-            heavy[taken] = weights[i]
-            bucket[taken] = rank[np.uint64(_bucket_of(scores[i], bits[i], cut))]
-            taken += bucket[taken] >= 0
-    return taken
-
-
-@kernel
-def count_others(
-    scores: Array,
-    bits: Array,
-    cut: Cut,
-    window: Window,
-    rank: Array,
-    usual: Array,
-    others: Array,
-) -> None:
-    """Count the rows of opened buckets whose score is not the usual one of their bucket.
-
-    If there are few usual scores, they are counted first: if the window contains nothing else, no
-    bucket needs to be looked up.
-    """
-    places = np.empty(_NOTED + 1, np.int64)
-    for start in range(0, bits.size, _NOTED):
-        if usual.size <= _FEW:
-            some = scores[start : start + _NOTED]
-            inside = _count_inside(some, window.low, window.high)
-            for score in usual:
-                inside -= _count_inside(some, score, score)
-            if inside == 0:
-                continue
-        for k in range(_note(scores, start, window, places)):
-            i = places[k]
-            r = rank[np.uint64(_bucket_of(scores[i], bits[i], cut))]
-            if r >= 0 and scores[i] != usual[r]:
-                others[r] += 1
-
-
-@kernel
-def _find_ends(keys: Array, bucket: Array, low: Array, high: Array) -> None:
-    """Find the lowest and the highest key of each bucket."""
-    for i in range(keys.size):
-        low[bucket[i]] = min(low[bucket[i]], keys[i])
-        high[bucket[i]] = max(high[bucket[i]], keys[i])
-
-
-@kernel
-def count_finer(
-    keys: Array,
-    truth: Array,
-    weights: Array,
-    bucket: Array,
-    low: Array,
-    first: Array,
-    shift: int,
-    finer: Array,
-    counts: Array,
-) -> None:
-    """Count by class in finer buckets; `first` is the lowest finer bucket of each bucket."""
-    for i in range(keys.size):
-        b = bucket[i]
-        finer[i] = first[b] + np.int64((keys[i] - low[b]) >> np.uint64(shift))
-        counts[2 * finer[i] + truth[i]] += weights[i]
 
 
 class Buckets(NamedTuple):
@@ -304,7 +144,7 @@ def from_top(counts: Array, last: Array, above: tuple[Any, Any]) -> Buckets:
 def find_buckets(scores: Array, cut: Cut) -> Array:
     """Return the bucket of each score."""
     found = np.empty(len(scores), np.int64)
-    _find_buckets(scores, bits_of(scores), cut, found)
+    fill_buckets(scores, bits_of(scores), found, *cut)
     return found
 
 
@@ -324,7 +164,7 @@ def ends_of(parts: Sequence[OpenedBucket], n_buckets: int) -> tuple[Array, Array
     low = np.full(n_buckets, np.iinfo(np.uint64).max)
     high = np.zeros(n_buckets, np.uint64)
     for rows in parts:
-        _find_ends(rows.keys, rows.bucket, low, high)
+        find_ends(rows.keys, rows.bucket, low, high)
     return low, high
 
 
@@ -351,7 +191,7 @@ def least_of(dtype: np.dtype[Any]) -> np.int64:
 
 
 def keys_of(scores: Array) -> Array:
-    """Map floats to integers of the same order; see `_bucket_of`."""
+    """Map floats to integers of the same order; those of negative ones are in reverse."""
     bits = bits_of(scores).astype(np.int64)
     return np.where(bits >= 0, bits, least_of(scores.dtype) - bits)
 

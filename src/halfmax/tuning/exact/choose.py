@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.gate.labelled import LabelledScores
-from halfmax._core.jit import kernel
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Goal
@@ -16,6 +15,7 @@ from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid, equivalent, unit_weights
 from halfmax.staircase.staircase import NO_STEP, Staircase
 from halfmax.tuning.exact import groups, micro, one, samples, shared
+from halfmax.tuning.exact.kernels import first_best
 
 _CHUNK_STEPS = 1 << 16  # so that the metric's temporary arrays stay in the cache
 
@@ -26,21 +26,6 @@ class Choice(NamedTuple):
     thresholds: Floats
     counts: Counts
     stairs: Staircase | None = None  # if each label was tuned on its staircase
-
-
-@kernel
-def _first_best(offsets: Array, value: Array, none_value: Array, step: Array) -> None:
-    """Find each label's best step, the highest among equals.
-
-    It is `NO_STEP` if predicting nothing is at least as good.
-    """
-    for j in range(offsets.size - 1):
-        best = -np.inf if np.isnan(none_value[j]) else none_value[j]
-        step[j] = NO_STEP
-        for k in range(offsets[j], offsets[j + 1]):
-            if value[k - offsets[0]] > best:
-                best = value[k - offsets[0]]
-                step[j] = k
 
 
 def choose(data: LabelledScores, goal: Goal, stairs: Staircase | None = None) -> Choice:
@@ -134,7 +119,7 @@ def _best_of_each(stairs: Staircase, objective: Objective) -> Choice:
         )
         none_value = objective(0, 0, positives, total)
         none_value[np.isnan(none_value) & (positives == 0)] = np.inf  # best left out of the mean
-        _first_best(offsets, value, none_value, step[part])
+        first_best(offsets, value, none_value, NO_STEP, step[part])
     return _at_steps(stairs, step)
 
 

@@ -10,57 +10,16 @@ long as its next step has a precision above half of the pooled F1: one cut for a
 import numpy as np
 
 from halfmax._core.errors import ArgumentError, in_python, setting
-from halfmax._core.jit import kernel
 from halfmax._core.types import Array
 from halfmax.metrics.counts import confusion
 from halfmax.metrics.half_max import Coefficients
 from halfmax.metrics.metric import LinearFractional, Metric
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import NO_STEP, Staircase, ValueOfCounts
+from halfmax.tuning.exact.kernels import best_linear, concave_steps
 from halfmax.tuning.exact.ties import MEAN_ROUNDING, SUM_ROUNDING
 
 PooledCounts = tuple[float, float, float, float]  # tp, predicted, positives, total
-
-
-@kernel
-def _best_linear(
-    offsets: Array, tp: Array, predicted: Array, per_hit: float, per_prediction: float, step: Array
-) -> None:
-    """Find each label's step with the largest weighted sum; predicting nothing is worth 0.
-
-    Sums that differ by no more than rounding are ties, which the higher threshold wins; predicting
-    nothing wins every tie.
-    """
-    for j in range(offsets.size - 1):
-        best = 0.0
-        step[j] = NO_STEP
-        for k in range(offsets[j], offsets[j + 1]):
-            hits, others = per_hit * tp[k], per_prediction * predicted[k]
-            if hits + others > best + SUM_ROUNDING * (abs(hits) + abs(others)):
-                best = hits + others
-                step[j] = k
-
-
-@kernel
-def _concave_steps(offsets: Array, tp: Array, predicted: Array, kept: Array) -> int:
-    """Find the corners of each label's concave hull in (predicted, tp), without the origin."""
-    written = 0
-    for j in range(offsets.size - 1):
-        start = written
-        for k in range(offsets[j], offsets[j + 1]):
-            while written > start:
-                last = kept[written - 1]
-                before_tp = tp[kept[written - 2]] if written - 1 > start else 0.0
-                before = predicted[kept[written - 2]] if written - 1 > start else 0.0
-                # The last corner stays if the slope to it is at least the slope on from it.
-                if (tp[last] - before_tp) * (predicted[k] - predicted[last]) >= (
-                    tp[k] - tp[last]
-                ) * (predicted[last] - before):
-                    break
-                written -= 1
-            kept[written] = k
-            written += 1
-    return written
 
 
 def require_ratio(metric: Metric) -> LinearFractional:
@@ -145,12 +104,14 @@ def _dinkelbach(stairs: Staircase, metric: LinearFractional, step: Array) -> Arr
 
 def _largest_sums(stairs: Staircase, per_hit: float, per_prediction: float) -> Array:
     step = np.empty(stairs.n_labels, np.int64)
-    _best_linear(
+    best_linear(
         stairs.grid.offsets,
         stairs.true_positives,
         stairs.predicted,
         float(per_hit),
         float(per_prediction),
+        SUM_ROUNDING,
+        NO_STEP,
         step,
     )
     return step
@@ -170,7 +131,7 @@ def _best_found(stairs: Staircase, objective: Objective) -> Array:
     """
     offsets, tp, predicted = stairs.grid.offsets, stairs.true_positives, stairs.predicted
     corners = np.empty(len(tp), np.int64)
-    corners = corners[: _concave_steps(offsets, tp, predicted, corners)]
+    corners = corners[: concave_steps(offsets, tp, predicted, corners)]
     _, more_tp, more = _rises(stairs, corners)
     corners, slope = corners[more > 0], more_tp[more > 0] / more[more > 0]
     steepest = corners[np.argsort(-slope, kind="stable")]

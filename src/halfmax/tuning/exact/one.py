@@ -24,11 +24,6 @@ from halfmax.tuning.exact.buckets import (
     Whole,
     Window,
     bits_of,
-    collect,
-    count_buckets,
-    count_finer,
-    count_others,
-    count_unweighted,
     ends_of,
     find_buckets,
     from_top,
@@ -40,6 +35,13 @@ from halfmax.tuning.exact.buckets import (
     ranks,
     scores_of,
     sum_type,
+)
+from halfmax.tuning.exact.kernels import (
+    collect,
+    count_buckets,
+    count_finer,
+    count_others,
+    count_unweighted,
 )
 
 __all__ = ["ScoredRows", "Step", "Whole", "best_step"]
@@ -64,6 +66,7 @@ def best_step(rows: ScoredRows, whole: Whole) -> Step:
     none = Step(np.inf, 0, 0, float(whole.value(0, 0)))
     if not rows.truth.any():
         return none
+    rows = rows._replace(scores=np.ascontiguousarray(rows.scores))
     ends = _ends(rows.scores)
     if ends[0] == -np.inf:
         return best_step(_pick(rows, np.flatnonzero(rows.scores > -np.inf), 0, 0), whole)
@@ -191,7 +194,8 @@ def _refine(
     cut = []
     for rows in parts:
         bucket = np.empty_like(rows.bucket)
-        count_finer(*rows, low, first, shift, bucket, counts)
+        heavy = rows.weights.astype(counts.dtype, copy=False)
+        count_finer(*rows._replace(weights=heavy), low, first, shift, bucket, counts)
         cut.append(rows._replace(bucket=bucket))
     finer = from_top(counts.reshape(-1, 2), last, buckets.above)
     chosen, floor = finer.choose(whole, floor)
@@ -242,9 +246,9 @@ def _bucket_counts(rows: ScoredRows, cut: Cut) -> Array:
         counts = np.zeros(2 * cut.size, rows.weights.dtype)
         scores, truth = rows.scores[part], rows.truth[part]
         if unweighted:
-            count_unweighted(scores, bits[part], truth, cut, counts)
+            count_unweighted(scores, bits[part], truth, counts, *cut)
         else:
-            count_buckets(scores, bits[part], truth, rows.weights[part], cut, counts)
+            count_buckets(scores, bits[part], truth, rows.weights[part], counts, *cut)
         return counts
 
     total = np.zeros(2 * cut.size, sum_type(rows.weights))
@@ -273,7 +277,7 @@ def _single_scores(rows: ScoredRows, cut: Cut, ends: Array, chosen: Array) -> tu
 
     def count(part: slice) -> Array:
         others = np.zeros(len(bucket), np.int64)
-        count_others(rows.scores[part], bits[part], cut, window, rank, usual, others)
+        count_others(rows.scores[part], bits[part], *window, rank, usual, others, *cut)
         return others
 
     single = sum(map_blocks(count, _blocks(bits))) == 0
@@ -297,13 +301,13 @@ def _open(rows: ScoredRows, cut: Cut, window: Window, chosen: Array) -> list[Ope
             bits[part],
             rows.truth[part],
             rows.weights[part],
-            cut,
-            window,
+            *window,
             rank,
             taken.keys,
             taken.truth,
             taken.weights,
             taken.bucket,
+            *cut,
         )
         found = taken.take(slice(n_taken))
         return found._replace(keys=raise_keys(found.keys))
