@@ -16,7 +16,7 @@ from table_cases import CORES, LIMITS, small_limits
 
 import halfmax as hm
 from halfmax._core.limits import changed
-from halfmax.tables import duplicates
+from halfmax.tables import duplicates, kernels
 
 pytestmark = [
     pytest.mark.kernels,
@@ -63,7 +63,7 @@ def test_pairs_that_come_twice_are_refused_and_no_others(table, limits, cores, a
     most = max(Counter(zip(*columns, strict=True)).values())
     with small_limits(limits, cores), pytest.MonkeyPatch.context() as patch:
         if all_hashes_collide:
-            patch.setattr(duplicates, "_hash_pairs", constant)
+            patch.setattr(kernels, "hash_pairs", constant)
         if most == 1:
             hm.tune_table(table)
             hm.decide_table(table, probability="truth")
@@ -247,7 +247,7 @@ def test_hashes_of_pairs_differ():
     i, j = np.indices((300, 100)).reshape(2, -1)
     out = np.empty(i.size, np.uint64)
     for numbers in (i, i - 150, i << 32):
-        duplicates._hash_pairs(numbers.astype(np.uint64), j.astype(np.int32), out)
+        kernels.hash_pairs(numbers.astype(np.uint64), j.astype(np.int32), out)
         assert len(np.unique(out)) == i.size
     texts = pa.array([f"{a}{b}" for a in "abcdefgh" for b in range(1000)])
     assert len(np.unique(duplicates._hash_ids(texts))) == len(texts)

@@ -15,7 +15,7 @@ from strategies import compiled, many_labels
 import halfmax as hm
 from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective
-from halfmax.tuning.guard import bands, calibration
+from halfmax.tuning.guard import bands, calibration, kernels
 from halfmax.tuning.guard.blend import blend, model_strength
 from halfmax.tuning.guard.cuts import expected_scores
 
@@ -130,10 +130,9 @@ def test_newton_finds_the_most_probable_intercept_and_slope(seed):
     root = rng.normal(0.0, 1.0, (2, 2))
     precision = np.linalg.inv(root @ root.T + 0.2 * np.eye(2))
     own, spread = np.zeros((1, 2)), np.empty((1, 2, 2))
-    calibration._fit_own(
-        logits[None], rows[None], positives[None], centre, mean, precision, own, spread
-    )
     args = (logits, rows, positives, centre, mean, precision)
+    cells = logits[None], rows[None], positives[None]
+    kernels.fit_own(*cells, centre, mean, precision, 30, 1e-7, own, spread)
     best = optimize.minimize(naive_guards.minus_log_posterior, own[0] + 0.1, args, tol=1e-12)
     assert_allclose(own[0], best.x, atol=1e-3)
     gradient = optimize.approx_fprime(own[0], naive_guards.minus_log_posterior, 1e-6, *args)

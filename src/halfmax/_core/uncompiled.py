@@ -31,6 +31,7 @@ class _Type:
 float = _Type(np.float32, np.float32)
 double = _Type(np.float64, np.float64)
 int = _Type(np.int32, np.int32)
+uchar = _Type(np.uint8, np.uint8)
 uint = _Type(np.uint32, np.uint32)
 longlong = _Type(np.int64, np.int64)
 ulonglong = _Type(np.uint64, np.uint64)

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from halfmax._core.errors import ArgumentError, setting
-from halfmax._core.jit import kernel
 from halfmax._core.limits import limits
 from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array
+from halfmax.tables import kernels
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.columns import Columns
 from halfmax.tables.rows import Rows, plain
@@ -30,42 +30,6 @@ _PILE_BITS = 8  # the leading bits of a hash, which choose its file on disk
 _SUSPECTS = 1000  # repeated hashes that are looked up
 ONE_ROW_EACH = "each (instance, label) pair must appear in one row only"
 _LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
-
-
-@kernel
-def _climb(columns: Array, ids: Array, first: Array, last: Array) -> bool:
-    """Whether the instances of each label rise; update each label's first and last instance."""
-    for e in range(columns.size):
-        j = columns[e]
-        if first[j] > last[j]:  # not seen yet
-            first[j] = ids[e]
-        elif ids[e] <= last[j]:
-            return False
-        last[j] = ids[e]
-    return True
-
-
-@kernel
-def _mix(x: np.uint64) -> np.uint64:
-    """Mix 64 bits, one to one."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@kernel
-def _hash_pairs(ids: Array, columns: Array, out: Array) -> None:
-    for e in range(ids.size):
-        out[e] = _mix(ids[e] ^ _mix(np.uint64(columns[e]) + np.uint64(0x9E3779B97F4A7C15)))
-
-
-@kernel
-def _hash_texts(offsets: Array, letters: Array, out: Array) -> None:
-    for i in range(out.size):
-        value = np.uint64(0xCBF29CE484222325)
-        for k in range(offsets[i], offsets[i + 1]):
-            value = (value ^ np.uint64(letters[k])) * np.uint64(0x100000001B3)
-        out[i] = _mix(value)
 
 
 class Risen(NamedTuple):
@@ -89,7 +53,7 @@ class Rising:
             self.certain = False
             return None
         seen = _grown(seen or Risen(np.empty(0, np.int64), np.empty(0, np.int64)), columns)
-        if not _climb(columns, ids.to_numpy().astype(np.int64, copy=False), *seen):
+        if not kernels.climb(columns, ids.to_numpy().astype(np.int64, copy=False), *seen):
             self.certain = False
         return seen
 
@@ -141,7 +105,7 @@ def refuse_duplicates(table: LocalTable, progress: Progress | None = None) -> No
 def _hashes(rows: Rows, codes: LabelCodes) -> Array:
     assert rows.instances is not None
     out = np.empty(rows.size, np.uint64)
-    _hash_pairs(_hash_ids(rows.instances), codes.recode(rows), out)
+    kernels.hash_pairs(_hash_ids(rows.instances), codes.recode(rows), out)
     return out
 
 
@@ -160,7 +124,7 @@ def _hash_ids(column: pa.Array) -> Array:
     _, offsets, letters = texts.buffers()
     ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     bytes_of = np.frombuffer(letters, np.uint8) if letters else np.empty(0, np.uint8)
-    _hash_texts(ends, bytes_of, out)
+    kernels.hash_texts(ends, bytes_of, out)
     return out
 
 

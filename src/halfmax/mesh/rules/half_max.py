@@ -12,50 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core.jit import kernel, summing_kernel
 from halfmax._core.limits import limits
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array, Floats
 from halfmax.mesh.model.outputs import Outputs
+from halfmax.mesh.rules import kernels
 from halfmax.mesh.rules.rule import MeshRule
 
 # A further cut costs little compared with the scores, and trying some around a guess saves a pass.
 _AROUND = np.array([0.8, 0.9, 1.0, 1.12, 1.25])
-
-
-@kernel
-def _add_above(block: Array, cuts: Array, gained: Array, taken: Array) -> None:
-    """Add each label's probabilities at or above its cut, and count them."""
-    for i in range(block.shape[0]):
-        for j in range(block.shape[1]):
-            above = block[i, j] >= cuts[j]
-            gained[j] += above * np.float64(block[i, j])
-            taken[j] += above
-
-
-@summing_kernel
-def _best_of_rows(block: Array, best: Array) -> None:
-    """The maximum F1 of each document's labels."""
-    candidates = np.empty(block.shape[1] + 1)
-    for i in range(block.shape[0]):
-        total = 0.0
-        for j in range(block.shape[1]):
-            total += np.float64(block[i, j])
-        best[i] = 2.0 * total / (total + block.shape[1]) if total > 0.0 else 0.0
-        # The cut only rises: most labels are below it from the start, and are not visited again.
-        size = 0
-        for j in range(block.shape[1]):
-            candidates[size] = block[i, j]
-            size += block[i, j] >= 0.5 * best[i]
-        reached = 2.0 * candidates[:size].sum() / (total + size) if total > 0.0 else 0.0
-        while reached > best[i]:
-            best[i] = reached
-            gained, taken = 0.0, 0
-            for e in range(size):
-                above = candidates[e] >= 0.5 * reached
-                gained += above * candidates[e]
-                taken += above
-            reached = 2.0 * gained / (total + taken)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +95,10 @@ def _sums_above(
 
     def work(block: Array, rows: slice) -> tuple[Array, Array]:
         if of_documents is not None:
-            _best_of_rows(block, of_documents[rows])
+            kernels.best_of_rows(block, of_documents[rows])
         gained, taken = np.zeros(cuts.shape), np.zeros(cuts.shape, np.int64)
         for own, above, count in zip(cuts, gained, taken, strict=True):
-            _add_above(block, own, above, count)
+            kernels.add_above(block, own, above, count)
         return gained, taken
 
     bar.expect(len(outputs.factors))

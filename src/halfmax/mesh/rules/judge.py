@@ -7,28 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.jit import kernel
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array, Floats
 from halfmax.mesh.model.outputs import Outputs
+from halfmax.mesh.rules import kernels
 from halfmax.mesh.rules.rule import MeshRule
 from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective
 
 RARE = 1.0 / 100.0  # a term is rare if a smaller share of the training documents has it
 MANY = 1.0 / 3.0  # a rare term floods if more documents are predicted, as in the paper
-
-
-@kernel
-def _count_above(block: Array, cuts: Array, floors: Array, labels: Array, documents: Array) -> None:
-    """Count predictions by label and by document."""
-    for i in range(block.shape[0]):
-        count = 0
-        for j in range(block.shape[1]):
-            above = (block[i, j] >= cuts[j]) & (block[i, j] >= floors[i])
-            labels[j] += above
-            count += above
-        documents[i] = count
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +121,7 @@ def _count_block(
 ) -> None:
     """Add predicted and hits by label to the rows of `labels`, and set those of `documents`."""
     of_labels, of_documents = cuts
-    _count_above(block, of_labels, of_documents, labels[0], documents[0])
+    kernels.count_above(block, of_labels, of_documents, labels[0], documents[0])
     row, column = np.repeat(np.arange(len(block)), np.diff(truth.indptr)), truth.indices
     scores = block[row, column]
     hit = (scores >= of_labels[column]) & (scores >= of_documents[row])

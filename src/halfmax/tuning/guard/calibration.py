@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from halfmax._core.jit import kernel
 from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
+from halfmax.tuning.guard import kernels
 from halfmax.tuning.guard.bands import Bands
 
 _MOST_NEWTON, _NEWTON_DONE = 30, 1e-7
@@ -41,107 +41,12 @@ class Prior(NamedTuple):
     variance: Array  # (2, 2)
 
 
-@kernel
-def _falling_rates(rows: Array, positives: Array, rates: Array) -> None:
-    """Fit falling rates to the bands of every label (isotonic regression)."""
-    size = np.empty(rows.shape[1])
-    hits = np.empty(rows.shape[1])
-    length = np.empty(rows.shape[1], np.int64)
-    for j in range(rows.shape[0]):
-        blocks = 0
-        for b in range(rows.shape[1]):
-            size[blocks], hits[blocks], length[blocks] = rows[j, b], positives[j, b], 1
-            blocks += 1
-            while blocks > 1 and hits[blocks - 2] * size[blocks - 1] <= (
-                hits[blocks - 1] * size[blocks - 2]
-            ):
-                blocks -= 1
-                size[blocks - 1] += size[blocks]
-                hits[blocks - 1] += hits[blocks]
-                length[blocks - 1] += length[blocks]
-        b = 0
-        for block in range(blocks):
-            for _ in range(length[block]):
-                rates[j, b] = hits[block] / size[block]
-                b += 1
-
-
-@kernel
-def _pooled_newton(
-    logits: Array, level: Array, rank: Array, rows: Array, positives: Array, kind: Array
-) -> tuple[Array, Array]:
-    """Compute gradient and curvature of the pooled logistic regression over all cells."""
-    gradient, curvature = np.zeros(4), np.zeros((4, 4))
-    x = np.ones(4)
-    for j in range(rows.shape[0]):
-        x[2] = level[j]
-        for b in range(rows.shape[1]):
-            if rows[j, b] > 0.0:
-                x[1] = logits[b]
-                x[3] = rank[j, b]
-                p = 1.0 / (1.0 + np.exp(-(x * kind).sum()))
-                for i in range(4):
-                    gradient[i] += x[i] * (positives[j, b] - rows[j, b] * p)
-                    for k in range(4):
-                        curvature[i, k] += x[i] * x[k] * rows[j, b] * p * (1.0 - p)
-    return gradient, curvature
-
-
-@kernel
-def _fit_own(
-    logits: Array,
-    rows: Array,
-    positives: Array,
-    centre: float,
-    mean: Array,
-    precision: Array,
-    own: Array,
-    spread: Array,
-) -> None:
-    """Find each label's most probable intercept and slope, and their covariance (Newton)."""
-    for j in range(rows.shape[0]):
-        intercept, slope = own[j, 0], own[j, 1]
-        widest = 0.0
-        for b in range(rows.shape[1]):
-            if rows[j, b] > 0.0:
-                widest = max(widest, abs(logits[j, b] - centre))
-        for _ in range(_MOST_NEWTON):
-            off0, off1 = intercept - mean[0], slope - mean[1]
-            g0 = -(precision[0, 0] * off0 + precision[0, 1] * off1)
-            g1 = -(precision[1, 0] * off0 + precision[1, 1] * off1)
-            h00, h01, h11 = precision[0, 0], precision[0, 1], precision[1, 1]
-            for b in range(rows.shape[1]):
-                if rows[j, b] > 0.0:
-                    x = logits[j, b] - centre
-                    p = 1.0 / (1.0 + np.exp(-(logits[j, b] + intercept + slope * x)))
-                    residual = positives[j, b] - rows[j, b] * p
-                    weight = rows[j, b] * p * (1.0 - p)
-                    g0 += residual
-                    g1 += residual * x
-                    h00 += weight
-                    h01 += weight * x
-                    h11 += weight * x * x
-            determinant = h00 * h11 - h01 * h01
-            step0 = (h11 * g0 - h01 * g1) / determinant
-            step1 = (h00 * g1 - h01 * g0) / determinant
-            size = abs(step0) + abs(step1) * widest  # the largest change of any logit
-            shorter = 1.0 / max(1.0, size)  # far from the maximum, Newton's steps overshoot
-            intercept += shorter * step0
-            slope += shorter * step1
-            if size < _NEWTON_DONE:
-                break
-        own[j, 0], own[j, 1] = intercept, slope
-        spread[j, 0, 0] = h11 / determinant
-        spread[j, 0, 1] = spread[j, 1, 0] = -h01 / determinant
-        spread[j, 1, 1] = h00 / determinant
-
-
 def falling_rates(rows: Array, positives: Array) -> Array:
     """Fit falling rates to the bands of each label (isotonic regression)."""
     rates = np.empty_like(rows)
 
     def fit(part: slice) -> None:
-        _falling_rates(rows[part], positives[part], rates[part])
+        kernels.falling_rates(rows[part], positives[part], rates[part])
 
     for _ in map_blocks(fit, spans(len(rows), limits.calibration_block_labels)):
         pass
@@ -208,8 +113,9 @@ def _fit_kind(bands: Bands, prior: Prior) -> Array:
     level, rank = _levels(bands, prior.map) - prior.level, _ranks(bands)
     kind = _IDENTITY.copy()
     for _ in range(_MOST_NEWTON):
-        gradient, curvature = _pooled_newton(
-            prior.map, level, rank, bands.rows, bands.positives, kind
+        gradient, curvature = np.zeros(4), np.zeros((4, 4))
+        kernels.pooled_newton(
+            prior.map, level, rank, bands.rows, bands.positives, kind, gradient, curvature
         )
         step = np.linalg.solve(curvature + np.eye(4), gradient - (kind - _IDENTITY))
         kind = kind + step / max(1.0, np.abs(step).max())
@@ -245,13 +151,15 @@ def _posterior(bands: Bands, cells: Array, prior: Prior, start: Array) -> tuple[
     precision = np.linalg.inv(prior.variance)
 
     def fit(part: slice) -> None:
-        _fit_own(
+        kernels.fit_own(
             cells[part],
             bands.rows[part],
             bands.positives[part],
             prior.centre,
             prior.mean,
             precision,
+            _MOST_NEWTON,
+            _NEWTON_DONE,
             own[part],
             spread[part],
         )
