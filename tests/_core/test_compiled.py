@@ -108,7 +108,7 @@ def test_the_answers_do_not_depend_on_the_processor():
 def test_a_processor_without_avx2_runs_the_baseline():
     program = (
         "from halfmax._core import compiled, processor; processor.has_avx2 = lambda: False; "
-        "import halfmax.expected.kernels as k; print(compiled.variant(), k.__file__)"
+        "import halfmax.staircase.kernels as k; print(compiled.variant(), k.__file__)"
     )
     printed, _ = run(program, HALFMAX_KERNELS="")
     variant, file = printed.split(maxsplit=1)

@@ -21,9 +21,10 @@ class Limits:
 
     grid_block_labels: int = 1 << 16  # sorted by one thread at a time
     grid_long_segment: int = 1 << 8  # scores of a label; numpy sorts longer segments faster
-    tile_rows: int = 1024  # in a tile that is transposed; a float32 counts them exactly
+    tile_rows: int = 1024  # in a tile that is transposed
     tile_labels: int = 64  # a tile of float32 then fills half of a 512 KiB cache
     few_steps: int = 128  # up to this many, comparing with each step beats a binary search
+    table_cells: int = 1 << 12  # most cells of the table that finds a score among many steps
     count_blocks: int = 8  # blocks of rows and of labels, for threads; about this many of each
     count_block_rows: int = 1 << 16  # at least, in a block
     count_block_entries: int = 1 << 20  # at least, in a block of sparse scores

@@ -5,7 +5,7 @@ nothing, and arrays of a fixed size are numpy arrays.
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,16 +21,16 @@ class _Type:
     def __init__(self, dtype: type[np.generic], convert: Callable[[Any], Any]) -> None:
         self.dtype, self.convert = dtype, convert
 
-    def __getitem__(self, size: int) -> Callable[[], np.ndarray]:
+    def __getitem__(self, size: Any) -> Callable[[], np.ndarray]:
         return lambda: np.empty(size, self.dtype)
 
     def __call__(self, value: Any) -> Any:
         return self.convert(value)
 
 
-float = _Type(np.float32, np.float32)
+float = _Type(np.float32, np.float32)  # noqa: A001
 double = _Type(np.float64, np.float64)
-int = _Type(np.int32, np.int32)
+int = _Type(np.int32, np.int32)  # noqa: A001
 uchar = _Type(np.uint8, np.uint8)
 uint = _Type(np.uint32, np.uint32)
 longlong = _Type(np.int64, np.int64)

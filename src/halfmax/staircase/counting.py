@@ -11,8 +11,13 @@ from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
+from halfmax.staircase.count_kernels import (
+    accumulate_bins,
+    add_block,
+    bin_entries,
+    sort_by_block,
+)
 from halfmax.staircase.grid import Grid, unit_weights
-from halfmax.staircase.kernels import accumulate_bins, add_block, bin_entries, sort_by_block
 
 _MOST_IN_32_BITS = (1 << 31) - 1  # counts of a block of unweighted rows are int32
 
@@ -52,6 +57,7 @@ def _dense_blocks(data: LabelledScores, grid: Grid) -> Any:
         steps = slice(offsets[0], offsets[-1])
         bins = np.zeros(steps.stop - steps.start, weights.dtype)
         tile = np.empty((tile_labels, tile_rows), scores.dtype)
+        cells = min(limits.table_cells, int(np.diff(offsets).max(initial=1)))
         add_block(
             scores[rows, labels],
             weights[rows],
@@ -60,7 +66,7 @@ def _dense_blocks(data: LabelledScores, grid: Grid) -> Any:
             bins,
             few,
             tile,
-            np.empty(tile_rows, np.int32),
+            np.empty((tile_labels, cells), np.int32),
         )
         return steps, bins
 
