@@ -82,6 +82,7 @@ class BuildKernels(build_ext):
 
 
 def compiled(name: str, source: Path, flags: list[str]) -> Extension:
+    """Describe one compiled module."""
     return Extension(
         name,
         [source.as_posix()],
@@ -109,6 +110,7 @@ def kernel_modules() -> dict[str, Path]:
 
 
 def extensions() -> list[Extension]:
+    """Describe all compiled modules; each kernel module is there once for each variant."""
     BUILD.mkdir(parents=True, exist_ok=True)
     files = kernel_modules()
     found = [

@@ -28,7 +28,9 @@ import hashlib, sys
 import numpy as np
 from scipy import sparse
 import halfmax as hm
+import warnings
 
+warnings.simplefilter("ignore", hm.OptimismWarning)
 rng = np.random.default_rng(0)
 truth = rng.random((80, 6)) < [0.02, 0.1, 0.2, 0.4, 0.6, 0.9]
 scores = np.round(rng.normal(truth), 2)
@@ -69,7 +71,7 @@ print(digest.hexdigest())
 def run(program, **environment):
     """Run a program in a new process and return what it has printed."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore::halfmax.OptimismWarning", "-c", program],
+        [sys.executable, "-c", program],
         capture_output=True,
         text=True,
         env={**os.environ, **environment},

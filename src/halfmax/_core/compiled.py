@@ -53,7 +53,7 @@ def variant() -> str:
     if not has_baseline.is_dir():
         _warn_of_interpreter()
         return "python"
-    from halfmax._core import processor
+    import halfmax._core.processor as processor
 
     fast = has_avx2.is_dir() and processor.has_avx2()
     if chosen == "avx2" and not fast:
