@@ -1,11 +1,11 @@
 """A stand-in for the module `cython`, so that the interpreter can run kernels without Cython.
 
-Types mean nothing to the interpreter: declarations, decorators and ``with cython.nogil`` do
-nothing, and arrays of a fixed size are numpy arrays.
+Types mean nothing to the interpreter: declarations and decorators do nothing, and arrays of a fixed
+size are numpy arrays.
 """
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from threading import local
 from typing import Any, TypeVar
 
 import numpy as np
@@ -69,11 +69,22 @@ def exceptval(*_: object, **__: object) -> Callable[[Function], Function]:
     return cfunc
 
 
-class _NoGil(nullcontext[None]):
-    """Both a decorator and a context."""
+class _NoGil:
+    """Both a decorator and a context, in which numpy's numbers overflow silently as those of C."""
+
+    def __init__(self) -> None:
+        self._here = local()
 
     def __call__(self, function: Function) -> Function:
         return function
+
+    def __enter__(self) -> None:
+        state = np.errstate(all="ignore")
+        state.__enter__()
+        self._here.states = [*getattr(self._here, "states", ()), state]
+
+    def __exit__(self, *error: Any) -> None:
+        self._here.states.pop().__exit__(*error)
 
 
 nogil: Any = _NoGil()
