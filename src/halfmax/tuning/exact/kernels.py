@@ -53,7 +53,7 @@ def _bucket_of(
     order; `least` minus the value reverses them and maps -0.0 to 0.0.
     """
     if even:
-        place = (score - low) * scale
+        place = (cython.cast(cython.double, score) - low) * scale
         if clipped:
             place = min(max(place, 0.0), size - 1.0)
         return cython.cast(cython.longlong, place)
