@@ -121,7 +121,8 @@ def extensions() -> list[Extension]:
         for name, file in files.items():
             copy = BUILD / variant / f"{name}.c"  # of its own, and so are its object files
             copy.parent.mkdir(exist_ok=True)
-            shutil.copyfile(file, copy)
+            if not copy.exists() or copy.read_bytes() != file.read_bytes():
+                shutil.copyfile(file, copy)
             place = name.replace("halfmax.", f"halfmax._compiled.{variant}.", 1)
             found.append(compiled(place, copy, flags))
     return found
