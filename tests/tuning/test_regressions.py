@@ -18,8 +18,9 @@ from strategies import compiled, to_sparse
 
 import halfmax as hm
 from halfmax._core import threads
-from halfmax.expected.best_count import _candidates
-from halfmax.expected.curve import find_ratio
+from halfmax.expected.batches import Batches, CountRule
+from halfmax.expected.best_count import _find_stretches
+from halfmax.expected.ratio import find_ratio
 
 pytestmark = pytest.mark.kernels
 
@@ -196,10 +197,10 @@ def test_tiny_probabilities_survive_a_huge_beta():
 
 
 def test_few_counts_are_candidates_even_if_recall_weighs_most():
-    falling = np.sort(np.random.default_rng(0).random(10_000))[::-1]
-    mean, var = falling.sum(), (falling * (1 - falling)).sum()
-    first, last = _candidates(falling, mean, var, find_ratio("f100"), 0.0, 1, 10_000)
-    assert last - first < 2_000
+    rising = np.sort(np.random.default_rng(0).random(10_000))
+    rule = CountRule(find_ratio("f100"), 0.0, np.array([0]), np.array([10_000]))
+    found = _find_stretches(Batches(rising, np.array([0, 10_000]), 10_000), rule)
+    assert 0 < found.first[0] <= found.last[0] < found.first[0] + 2_000
 
 
 @compiled

@@ -7,7 +7,6 @@ range, is that of any mixture of reciprocals too. ``docs/expected-f.md`` derives
 
 import numpy as np
 
-from halfmax._core.jit import kernel
 from halfmax._core.types import Array
 
 # The trapezoidal rule after t = exp(y + shift - exp(-y)), in units of 1/hi, from y = START on.
@@ -48,51 +47,26 @@ def _legendre(size: int) -> tuple[Array, Array]:
 
 
 _RULES = [_legendre(size) for size in range(LEGENDRE_STEP, MOST_LEGENDRE + 1, LEGENDRE_STEP)]
-_PLACES, _SHARES = (np.concatenate(side) for side in zip(*_RULES, strict=True))
 
 
-@kernel
-def fill_nodes(lo: float, hi: float, times: Array, weights: Array) -> int:
-    """Write the nodes for lo <= x <= hi, in order of rising time; return their number."""
-    size = 0
-    while size < _TIMES.size and _TIMES[size] * (lo / hi) <= _DEAD:
-        times[size] = _TIMES[size] / hi
-        weights[size] = _WEIGHTS[size] / hi
-        size += 1
-    while size % WIDTH:
-        times[size] = times[size - 1]
-        weights[size] = 0.0
-        size += 1
-    return size
+def exponential_sum(lo: float, hi: float) -> tuple[Array, Array]:
+    """Return times and weights for every x from lo to hi, in order of rising time.
+
+    >>> times, weights = exponential_sum(1, 1000)
+    >>> bool(abs(weights @ np.exp(-7 * times) - 1 / 7) < 1e-15), len(times)
+    (True, 60)
+    """
+    used = int(np.searchsorted(_TIMES * (lo / hi), _DEAD, side="right"))
+    size = WIDTH * -(-used // WIDTH)
+    times, weights = np.full(size, _TIMES[used - 1] / hi), np.zeros(size)
+    times[:used], weights[:used] = _TIMES[:used] / hi, _WEIGHTS[:used] / hi
+    return times, weights
 
 
-@kernel
 def legendre_nodes(size: int) -> tuple[Array, Array]:
     """Places v and weights, ``1/x = sum(weight * v**(x - 1))`` for whole x up to twice the size.
 
     This few nodes integrate powers of v up to that exactly from 0 to 1: for short batches they are
     fewer than the exponentials need.
     """
-    begin = size * (size // LEGENDRE_STEP - 1) // 2  # after all the smaller rules
-    return _PLACES[begin : begin + size], _SHARES[begin : begin + size]
-
-
-@kernel
-def living_nodes(lo: float, times: Array) -> int:
-    """Count the nodes that still matter for x >= lo, where lo may have risen."""
-    size = times.size
-    while size > WIDTH and times[size - WIDTH] * lo > _DEAD:
-        size -= WIDTH
-    return size
-
-
-def exponential_sum(lo: float, hi: float) -> tuple[Array, Array]:
-    """Return times and weights for every x from lo to hi.
-
-    >>> times, weights = exponential_sum(1, 1000)
-    >>> bool(abs(weights @ np.exp(-7 * times) - 1 / 7) < 1e-15), len(times)
-    (True, 60)
-    """
-    times, weights = np.empty(MOST_NODES), np.empty(MOST_NODES)
-    size = fill_nodes(lo, hi, times, weights)
-    return times[:size], weights[:size]
+    return _RULES[size // LEGENDRE_STEP - 1]

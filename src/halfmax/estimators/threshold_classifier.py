@@ -17,7 +17,7 @@ from halfmax.estimators.fitted_rule import FittedRule, PendingAssessment
 from halfmax.estimators.out_of_fold import Folding, FoldWork
 from halfmax.estimators.responses import find_method, scores_of, takes_many_labels
 from halfmax.estimators.targets import TargetKind, check_rows, read_targets
-from halfmax.expected.curve import find_ratio
+from halfmax.expected.ratio import find_ratio
 from halfmax.honesty.assessment import Assessment
 from halfmax.metrics import score as scoring
 from halfmax.metrics.goal import Goal

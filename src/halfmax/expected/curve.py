@@ -9,7 +9,7 @@ true items among the k predicted. With ``1/x = sum(weight * exp(-x * time))`` an
 factorises: ``E[S keep^T]`` is ``keep`` times the product over all items of ``1 - p + p keep``,
 times the sum over the predicted items of ``p / (1 - p + p keep)``. The product is the same for
 every k and the sum grows by one term, so each k costs a few dozen multiplications.
-``docs/expected-f.md`` has the derivation, `halfmax.expected.numba_walks` the loops.
+``docs/expected-f.md`` has the derivation, `halfmax.expected.kernels` the loops.
 """
 
 from collections.abc import Callable
@@ -17,49 +17,28 @@ from typing import Any
 
 import numpy as np
 
-from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.gate import options
 from halfmax._core.gate.arrays import open_probabilities
 from halfmax._core.progress import Progress, ProgressLike
-from halfmax._core.text import spell_out
 from halfmax._core.threads import spans
 from halfmax._core.types import Array, Floats
-from halfmax.expected.numba_walks import (
+from halfmax.expected import kernels
+from halfmax.expected.nodes import chances_of_none, place_nodes
+from halfmax.expected.ratio import (
     KIND_ACCURACY,
-    KIND_F,
     KIND_JACCARD,
     KIND_PRECISION,
     KIND_RECALL,
     LIFT,
     TINY,
     Ratio,
-    add_log_none,
-    chance_of_none,
+    fewest_given_one,
     fewest_true,
-    is_linear,
-    place_nodes,
-    range_of_true,
-    running_sum,
-    walk_f,
-    walk_union,
+    find_ratio,
+    most_given_one,
 )
-from halfmax.metrics.metric import (
-    ACCURACY,
-    JACCARD,
-    PRECISION,
-    RECALL,
-    FBeta,
-    LinearFractional,
-    Metric,
-    find_metric,
-)
+from halfmax.metrics.metric import Metric
 
-_KINDS = {
-    KIND_JACCARD: JACCARD,
-    KIND_PRECISION: PRECISION,
-    KIND_ACCURACY: ACCURACY,
-    KIND_RECALL: RECALL,
-}
 _CHUNK = 1 << 16  # items between two progress reports, which are also the places to interrupt
 
 
@@ -122,31 +101,15 @@ def expected_curve(
     if ratio.kind == KIND_PRECISION:
         curve[0] = zero_division
     elif ratio.kind != KIND_ACCURACY and zero_division > 0.0:
-        none = zero_division * chance_of_none(falling)
+        size = np.array([len(falling)])
+        none = zero_division * chances_of_none(falling[::-1], size, size)[0]
         curve[: None if ratio.kind == KIND_RECALL else 1] += none  # recall: for every k
     return curve
 
 
-def find_ratio(metric: str | Metric) -> Ratio:
-    """Return the metric as the kernels see it; raise an error if they cannot compute it."""
-    found = find_metric(metric)
-    if isinstance(found, FBeta):
-        b2 = found.beta * found.beta
-        return Ratio(KIND_F, 1.0, b2, 1.0 + b2, found.cut)
-    if isinstance(found, LinearFractional):
-        for kind, known in _KINDS.items():
-            if found.parts == known.parts:
-                return Ratio(kind, 0.0 if kind == KIND_RECALL else 1.0, 1.0, 1.0, found.cut)
-    raise ArgumentError(
-        f"{in_python('metric')} must be one whose expectation is known in closed form: any "
-        "'f<beta>' or FBeta, "
-        f"{spell_out([known.name for known in _KINDS.values()], 'or')}; got {metric!r}"
-    )
-
-
 def _curve(falling: Array, ratio: Ratio, advance: Callable[[int], None]) -> Floats:
     """Expectations for all k, without the contribution of 0/0."""
-    if is_linear(ratio):
+    if ratio.is_linear:
         advance(2 * len(falling))
         return _linear_curve(falling, ratio)
     if 0.0 < falling[0] < TINY:
@@ -154,22 +117,21 @@ def _curve(falling: Array, ratio: Ratio, advance: Callable[[int], None]) -> Floa
     n, mean = len(falling), falling.sum()
     curve, parts = np.zeros(n + 1), spans(n, _CHUNK)
     if ratio.kind == KIND_JACCARD:
-        nodes = place_nodes(1.0, max(1.0, fewest_true(mean)), n)
-        running_sum(falling, np.zeros((2, 1)), curve[1:])
+        lo, hi = max(1.0, fewest_true(mean)), float(n)
+        kernels.running_sum(falling, curve[1:])
     else:
-        fewest, most = range_of_true(mean, n)
+        fewest, most = fewest_given_one(mean), most_given_one(mean, n)
         lo, hi = ratio.rate + ratio.b2 * fewest, ratio.rate * n + ratio.b2 * most
-        nodes = place_nodes(ratio.b2, lo, hi)
+    nodes = place_nodes(ratio.b2, ratio.rate, lo, hi)
     for part in parts:
-        add_log_none(falling[part], nodes.keep, nodes.lose, 1.0, nodes.log_none)
+        kernels.add_log_none(falling[part], nodes)
         advance(part.stop - part.start)
-    hits = np.zeros((2, nodes.times.size))
     for part in parts:
-        out = curve[1:][part]
+        p, done, out = falling[part], part.start, curve[1:][part]
         if ratio.kind == KIND_JACCARD:
-            walk_union(falling[part], part.start, nodes, out, out)
+            kernels.walk_union(p, done, nodes, out)
         else:
-            walk_f(falling[part], part.start, ratio, fewest, nodes, hits, out)
+            kernels.walk_f(p, done, ratio.rate, ratio.b2, ratio.scale, fewest, nodes, out)
         advance(len(out))
     return curve
 
@@ -178,10 +140,10 @@ def _linear_curve(falling: Array, ratio: Ratio) -> Floats:
     """Expected precision or accuracy for all k, from running sums."""
     n = len(falling)
     curve = np.zeros(n + 1)
-    running_sum(falling, np.zeros((2, 1)), curve[1:])
+    kernels.running_sum(falling, curve[1:])
     if ratio.kind == KIND_PRECISION:
         curve[1:] /= np.arange(1, n + 1)
         return curve
     right = np.zeros(n + 1)
-    running_sum(1.0 - falling[::-1], np.zeros((2, 1)), right[1:])
+    kernels.running_sum(1.0 - falling[::-1], right[1:])
     return (curve + right[::-1]) / n

@@ -10,70 +10,22 @@ from scipy import sparse
 
 from halfmax._core.gate import frames, options
 from halfmax._core.gate.arrays import Matrix, like_input, open_probabilities, warn_of_two_classes
-from halfmax._core.jit import kernel
 from halfmax._core.limits import limits
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
-from halfmax.expected.best_count import Batches, BestCounts, CountRule, best_counts
-from halfmax.expected.curve import find_ratio
+from halfmax.expected import batch_kernels
+from halfmax.expected.batches import Batches, BestCounts, CountRule
+from halfmax.expected.best_count import best_counts
 from halfmax.expected.decision import Decision
 from halfmax.expected.k_bounds import check_limits
+from halfmax.expected.ratio import find_ratio
 from halfmax.metrics.average import check_average
 from halfmax.metrics.metric import Metric, find_metric
+from halfmax.staircase.kernels import sort_short_segments
 
 _MOST_PADDING = 2
-_LONG = 512  # from this length on, numpy's sort, called once for each batch, is faster
-
-
-@kernel
-def _sort_short(data: Array, edges: Array) -> None:
-    for batch in range(edges.size - 1):
-        if edges[batch + 1] - edges[batch] < _LONG:
-            data[edges[batch] : edges[batch + 1]].sort()
-
-
-@kernel
-def _spread(data: Array, edges: Array, out: Array) -> None:
-    for batch in range(edges.size - 1):
-        for e in range(edges[batch], edges[batch + 1]):
-            out[batch, e - edges[batch]] = data[e]
-
-
-@kernel
-def _mark(batches: Array, thresholds: Array, at_threshold: Array, out: Array) -> None:
-    """Mark with 1 the items above the threshold and the first `at_threshold` equal to it."""
-    for batch in range(batches.shape[0]):
-        threshold, left = thresholds[batch], at_threshold[batch]
-        for i in range(batches.shape[1]):
-            value = batches[batch, i]
-            taken = value > threshold
-            if value == threshold and left > 0:
-                taken = True
-                left -= 1
-            out[batch, i] = taken
-
-
-@kernel
-def _mark_stored(
-    data: Array, indices: Array, edges: Array, thresholds: Array, at: Array, ends: Array, out: Array
-) -> None:
-    """Write the places predicted in each batch; absent entries have probability 0."""
-    for batch in range(edges.size - 1):
-        threshold, left, to, end = thresholds[batch], at[batch], ends[batch], ends[batch + 1]
-        absent = 0
-        for e in range(edges[batch], edges[batch + 1]):
-            while threshold == 0.0 and absent < indices[e] and left > 0:
-                out[to] = absent
-                to, left, absent = to + 1, left - 1, absent + 1
-            absent = indices[e] + 1
-            if data[e] > threshold or (data[e] == threshold and left > 0):
-                left -= data[e] == threshold
-                out[to] = indices[e]
-                to += 1
-        while to < end:
-            out[to] = absent
-            to, absent = to + 1, absent + 1
+_LONG = 64  # from this length on, numpy's sort, called once for each batch, is faster
 
 
 def decide(
@@ -213,7 +165,7 @@ def _decide_dense(batches: Array, rule: CountRule, meter: Progress) -> tuple[Bes
         block = np.ascontiguousarray(batches[part], np.float64)
         edges = np.arange(len(block) + 1) * n_items
         best = best_counts(Batches(np.sort(block).ravel(), edges, n_items), _of(rule, part))
-        _mark(block, best.thresholds, best.at_threshold, predictions[part])
+        batch_kernels.mark(block, best.thresholds, best.at_threshold, predictions[part])
         return best, predictions[part]
 
     step = max(limits.decide_fewest_columns, limits.decide_block_cells // n_items)
@@ -228,11 +180,13 @@ def _decide_stored(batches: Any, rule: CountRule, meter: Progress) -> tuple[Best
         edges = batches.indptr[part.start : part.stop + 1]
         stored = slice(edges[0], edges[-1])
         data, indices = batches.data[stored], batches.indices[stored]
-        edges = edges - edges[0]
+        edges = (edges - edges[0]).astype(np.int64, copy=False)
         best = best_counts(Batches(*_sorted(data, edges), n_items), _of(rule, part))
         ends = np.append(0, np.cumsum(best.counts))
         places = np.empty(ends[-1], indices.dtype)
-        _mark_stored(data, indices, edges, best.thresholds, best.at_threshold, ends, places)
+        batch_kernels.mark_stored(
+            data, indices, edges, best.thresholds, best.at_threshold, ends, places
+        )
         return best, places
 
     step = max(1, limits.decide_block_stored * n_batches // max(1, batches.nnz))
@@ -269,11 +223,11 @@ def _sorted(data: Array, edges: Array) -> tuple[Array, Array]:
         data
     ):  # numpy sorts the rows of a matrix fastest
         padded = np.zeros((len(lengths), longest))
-        _spread(data, edges, padded)
+        batch_kernels.spread(data, edges, padded)
         padded.sort(axis=1)
         return padded.ravel(), np.arange(len(lengths) + 1) * longest
     rising = data.astype(np.float64)
-    _sort_short(rising, edges)
+    sort_short_segments(edges, rising, _LONG - 1)
     for batch in np.flatnonzero(lengths >= _LONG):
         rising[edges[batch] : edges[batch + 1]].sort()
     return rising, edges

@@ -16,21 +16,21 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.gate import options
-from halfmax._core.jit import summing_kernel
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.reciprocal import exponential_sum
 from halfmax._core.threads import spans
 from halfmax._core.types import Array, Floats
-from halfmax.expected.curve import find_ratio
+from halfmax.expected import batch_kernels
 from halfmax.expected.joint import Joint, open_joint
 from halfmax.expected.k_bounds import check_limits
-from halfmax.expected.numba_walks import (
+from halfmax.expected.ratio import (
     KIND_ACCURACY,
     KIND_F,
     KIND_JACCARD,
     KIND_PRECISION,
     KIND_RECALL,
     Ratio,
+    find_ratio,
 )
 from halfmax.metrics.metric import Metric, find_metric
 
@@ -80,25 +80,6 @@ class JointDecision:
             f"JointDecision for {what} of {n_items:,} items: expected {self.metric} = "
             f"{self.expected_score:.4f}, predicted {self.counts.mean():.4g}"
         )
-
-
-@summing_kernel
-def _sum_tails(gains: Array, first: int, out: Array) -> None:
-    """Sum the last k gains of each instance, for k = first, first + 1, ..."""
-    for b in range(gains.shape[0]):
-        for row in range(gains.shape[1]):
-            for i in range(gains.shape[2] - first - row, gains.shape[2]):
-                out[b, row] += gains[b, row, i]
-
-
-@summing_kernel
-def _weigh(q: Array, weights: Array) -> Array:
-    """Weighted sums of the rows, all added up in the same order so that equal items stay equal."""
-    sums = np.zeros(q.shape[0])
-    for i in range(q.shape[0]):
-        for s in range(q.shape[1]):
-            sums[i] += q[i, s] * weights[s]
-    return sums
 
 
 def decide_joint(
@@ -211,7 +192,8 @@ def _maximise_f(
     predictions = np.zeros(joint.q.shape[:2], np.int8)
     for b, k in enumerate(_smallest_best(scores, sums, fewest)):
         if k:
-            gains = _weigh(joint.q[b], ratio.scale / (k + ratio.b2 * sizes))
+            gains = np.empty(joint.q.shape[1])
+            batch_kernels.weigh(joint.q[b], ratio.scale / (k + ratio.b2 * sizes), gains)
             best = np.argsort(-gains, kind="stable")[:k]
             predictions[b, best] = 1
             scores[b] = gains[best].sum()
@@ -275,7 +257,7 @@ def _expected_by_count(q: Floats, ratio: Ratio, first: int, last: int) -> Floats
     for part in spans(len(counts), max(1, _BLOCK_CELLS // (len(q) * q.shape[1]))):
         gains = np.matmul(of_counts(counts[part]), by_size)
         _put_largest_last(gains, first + part.start)
-        _sum_tails(gains, first + part.start, sums[:, part])
+        batch_kernels.sum_tails(gains, first + part.start, sums[:, part])
     return sums
 
 

@@ -1,0 +1,269 @@
+"""The loops behind `expected_curve` and `decide` for long batches: sums over a few dozen nodes.
+
+They evaluate the formula that the docstring of `halfmax.expected.curve` derives. A node stands for
+one exponential of ``1/x = sum(weight * exp(-x * time))``. It is a column of the array `nodes`,
+whose rows are
+
+    0  its time                                  5, 6  the log of the product of 1 - p * lose over
+    1  its weight                                      items, and the rounding error of that sum
+    2  keep = exp(-b2 * time)                    7, 8  the sum of p / (1 - p * lose) over items,
+    3  lose = 1 - keep                                 and its rounding error
+    4  step = exp(-rate * time)
+
+There are at most 256 nodes, a multiple of four. The items `p` of a batch fall.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:
+    from halfmax._core import uncompiled as cython
+if cython.compiled:
+    from cython.cimports.libc.math import exp, expm1, log, log1p
+else:
+    from math import exp, expm1, log, log1p
+
+_BLOCK = cython.declare(cython.Py_ssize_t, 64)  # a product or sum this long loses no accuracy
+_HEAVY = cython.declare(cython.double, 0.5)
+# As in `halfmax._core.reciprocal`: exp(-40) is nothing beside 1, and nodes come in fours.
+_DEAD = cython.declare(cython.double, 40.0)
+_WIDTH = cython.declare(cython.Py_ssize_t, 4)
+
+
+# ---- sums whose rounding errors are carried along
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _add_exactly(
+    nodes: cython.double[:, ::1], row: cython.Py_ssize_t, j: cython.Py_ssize_t, value: cython.double
+) -> cython.void:
+    """Add a value by Kahan summation: the sum is in `row`, its rounding error in the row below."""
+    value -= nodes[row + 1, j]
+    new = nodes[row, j] + value
+    nodes[row + 1, j] = (new - nodes[row, j]) - value
+    nodes[row, j] = new
+
+
+def running_sum(values: cython.const[cython.double][:], out: cython.double[:]) -> None:
+    """Fill `out` with the sums of the first, the first two, ... values, each rounded once."""
+    total: cython.double = 0.0
+    error: cython.double = 0.0
+    with cython.nogil:
+        for i in range(values.shape[0]):
+            value = values[i] - error
+            new = total + value
+            error = (new - total) - value
+            total = new
+            out[i] = total
+
+
+# ---- nodes
+
+
+def open_nodes(
+    b2: cython.double,
+    rate: cython.double,
+    nodes: cython.double[:, ::1],
+) -> None:
+    """Fill all rows but times and weights; no item is in the sums yet."""
+    with cython.nogil:
+        for j in range(nodes.shape[1]):
+            nodes[2, j] = exp(-b2 * nodes[0, j])
+            nodes[3, j] = -expm1(-b2 * nodes[0, j])
+            nodes[4, j] = exp(-rate * nodes[0, j])
+            nodes[5, j] = nodes[6, j] = nodes[7, j] = nodes[8, j] = 0.0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _living(lo: cython.double, nodes: cython.double[:, ::1]) -> cython.Py_ssize_t:
+    """Count the nodes that still matter for x >= lo, where lo may have risen."""
+    size = nodes.shape[1]
+    while size > _WIDTH and nodes[0, size - _WIDTH] * lo > _DEAD:
+        size -= _WIDTH
+    return size
+
+
+# ---- the product over items, and the sum over the predicted ones
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _add_log_none(
+    p: cython.const[cython.double][:],
+    sign: cython.double,
+    nodes: cython.double[:, ::1],
+) -> cython.void:
+    """Add the logarithms of ``1 - p + p keep`` for these falling probabilities.
+
+    A product of factors near 1 is kept as its distance from 1, so that nothing is rounded away,
+    and one logarithm serves many items.
+    """
+    gone = cython.declare(cython.double[256])
+    lose = cython.declare(cython.double[256])
+    size = nodes.shape[1]
+    i: cython.Py_ssize_t = 0
+    end: cython.Py_ssize_t = p.shape[0]
+    for j in range(size):
+        lose[j] = nodes[3, j]
+    while i < end and p[i] * lose[size - 1] > _HEAVY:
+        for j in range(size):
+            _add_exactly(nodes, 5, j, sign * log((1.0 - p[i]) + p[i] * nodes[2, j]))
+        i += 1
+    while i < end and p[i] > 0.0:
+        for j in range(size):
+            gone[j] = 0.0
+        stop = min(i + 2 * _BLOCK, end)
+        while i < stop and gone[size - 1] <= _HEAVY:
+            hit = p[i]
+            for j in range(size):
+                gone[j] += hit * lose[j] * (1.0 - gone[j])
+            i += 1
+        for j in range(size):
+            _add_exactly(nodes, 5, j, sign * log1p(-gone[j]))
+
+
+def add_log_none(p: cython.const[cython.double][:], nodes: cython.double[:, ::1]) -> None:
+    """Add the logarithms of ``1 - p + p keep`` for these falling probabilities."""
+    with cython.nogil:
+        _add_log_none(p, 1.0, nodes)
+
+
+def add_hits(p: cython.const[cython.double][:], nodes: cython.double[:, ::1]) -> None:
+    """Add the terms ``p / (1 - p + p keep)`` of these items."""
+    keep = cython.declare(cython.double[256])
+    local = cython.declare(cython.double[256])
+    size = nodes.shape[1]
+    begin: cython.Py_ssize_t = 0
+    with cython.nogil:
+        for j in range(size):
+            keep[j] = nodes[2, j]
+        while begin < p.shape[0]:
+            for j in range(size):
+                local[j] = 0.0
+            for i in range(begin, min(begin + _BLOCK, p.shape[0])):
+                hit, miss = p[i], 1.0 - p[i]
+                for j in range(size):
+                    local[j] += hit / (miss + hit * keep[j])
+            for j in range(size):
+                _add_exactly(nodes, 7, j, local[j])
+            begin += _BLOCK
+
+
+def chances_of_none(
+    rising: cython.const[cython.double][::1],
+    ends: cython.const[cython.longlong][:],
+    sizes: cython.const[cython.longlong][:],
+    node: cython.double[:, ::1],
+    out: cython.double[::1],
+) -> None:
+    """Compute the probability that no item of each batch is true.
+
+    The items of a batch are the `sizes` numbers of `rising` before its end. `node` is scratch space
+    of one column.
+    """
+    with cython.nogil:
+        node[2, 0], node[3, 0] = 0.0, 1.0  # then the product is the chance of none
+        for batch in range(sizes.shape[0]):
+            end = ends[batch]
+            if sizes[batch] > 0 and rising[end - 1] == 1.0:
+                out[batch] = 0.0
+                continue
+            node[5, 0] = node[6, 0] = 0.0
+            _add_log_none(rising[end - sizes[batch] : end][::-1], 1.0, node)
+            out[batch] = exp(node[5, 0])
+
+
+# ---- one item after the other
+
+
+def walk_f(
+    p: cython.const[cython.double][:],
+    done: cython.Py_ssize_t,
+    rate: cython.double,
+    b2: cython.double,
+    scale: cython.double,
+    fewest: cython.double,
+    nodes: cython.double[:, ::1],
+    out: cython.double[::1],
+) -> None:
+    """Expected F after adding each of these items to `done` items already predicted.
+
+    At least `fewest` items are true.
+    """
+    keep = cython.declare(cython.double[256])
+    step = cython.declare(cython.double[256])
+    decay = cython.declare(cython.double[256])
+    local = cython.declare(cython.double[256])
+    before = cython.declare(cython.double[256])
+    total = cython.declare(cython.double[4])
+    begin: cython.Py_ssize_t = 0
+    with cython.nogil:
+        for j in range(nodes.shape[1]):
+            keep[j], step[j] = nodes[2, j], nodes[4, j]
+        while begin < p.shape[0]:
+            k = done + begin + 1.0
+            size = _living(rate * k + b2 * fewest, nodes)
+            for j in range(size):
+                power = nodes[5, j] - (rate * k) * nodes[0, j]
+                decay[j] = scale * nodes[1, j] * nodes[2, j] * exp(power)
+                local[j], before[j] = 0.0, nodes[7, j]
+            for i in range(begin, min(begin + _BLOCK, p.shape[0])):
+                hit, miss = p[i], 1.0 - p[i]
+                for j in range(size):
+                    local[j] += hit / (miss + hit * keep[j])
+                total[0] = total[1] = total[2] = total[3] = 0.0
+                for j in range(0, size, 4):
+                    for lane in range(4):
+                        total[lane] += decay[j + lane] * (before[j + lane] + local[j + lane])
+                for j in range(size):
+                    decay[j] *= step[j]
+                out[i] = (total[0] + total[2]) + (total[1] + total[3])
+            for j in range(size):
+                _add_exactly(nodes, 7, j, local[j])
+            begin += _BLOCK
+
+
+def walk_union(
+    p: cython.const[cython.double][:],
+    done: cython.Py_ssize_t,
+    nodes: cython.double[:, ::1],
+    out: cython.double[::1],
+) -> None:
+    """Expected Jaccard after each of these items; `out` comes with the sum of p up to each.
+
+    The product in the nodes runs over the items not yet predicted, which are independent of the
+    predicted ones:
+    ``E[S / (k + T - S)] = E[S] * E[1 / (k + number true among the rest)]``.
+    """
+    keep = cython.declare(cython.double[256])
+    step = cython.declare(cython.double[256])
+    decay = cython.declare(cython.double[256])
+    total = cython.declare(cython.double[4])
+    begin: cython.Py_ssize_t = 0
+    with cython.nogil:
+        for j in range(nodes.shape[1]):
+            keep[j], step[j] = nodes[2, j], nodes[4, j]
+        while begin < p.shape[0]:
+            stop = min(begin + _BLOCK, p.shape[0])
+            size = _living(max(1.0, cython.cast(cython.double, done + begin)), nodes)
+            for j in range(size):
+                power = nodes[5, j] - (done + begin) * nodes[0, j]
+                decay[j] = nodes[1, j] * exp(power)
+            for i in range(begin, stop):
+                hit, miss = p[i], 1.0 - p[i]
+                for j in range(size):
+                    decay[j] *= step[j] / (miss + hit * keep[j])
+                total[0] = total[1] = total[2] = total[3] = 0.0
+                for j in range(0, size, 4):
+                    for lane in range(4):
+                        total[lane] += decay[j + lane]
+                out[i] *= (total[0] + total[2]) + (total[1] + total[3])
+            _add_log_none(p[begin:stop], -1.0, nodes)
+            begin += _BLOCK
