@@ -10,11 +10,8 @@ INSTALL := $(RUN)/python -m pip install --quiet --disable-pip-version-check \
 # One process per core; idle processes take over tests from busy ones. BLAS threads would only slow down
 # the small models in the tests.
 ALL_CORES := -n auto --dist worksteal
-INTERPRETED := HYPOTHESIS_PROFILE=quick HALFMAX_KERNELS=python NUMBA_DISABLE_JIT=1
+INTERPRETED := HYPOTHESIS_PROFILE=quick HALFMAX_KERNELS=python
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-
-# A kernel that numba compiles caches the kernels it calls, even after these have changed.
-FORGET_KERNELS := rm -rf .pytest_cache/kernels; find src -name '*.nb[ci]' -delete
 
 # What is compiled: an environment is installed again when one of these has changed.
 KERNELS := setup.py $(shell find src -name '*kernels.py' -o -name '*.c')
@@ -47,7 +44,6 @@ demo: setup ## tune a binary and a multilabel classifier on built-in data; write
 	@$(RUN)/halfmax demo --report demo.html --force
 
 test: tools lint typecheck ## lint, types, all tests; then the kernel tests run by the interpreter
-	$(FORGET_KERNELS)
 	$(ONE_THREAD) $(RUN)/python -m pytest $(ALL_CORES) -m "not engines"
 	@echo "Now the kernel tests run by the interpreter; Spark and Dask run meanwhile and are shown at the end:"
 	@$(ONE_THREAD) $(RUN)/python -m pytest -m engines tests > $(VENV)/engines.log 2>&1 & engines=$$!; \

@@ -6,8 +6,6 @@ import surroundings
 from hypothesis import settings
 from real_scores import FIGURES, load
 
-surroundings.keep_kernels_apart()
-
 settings.register_profile(
     "default", max_examples=30, deadline=None, derandomize=True, database=None
 )

@@ -41,7 +41,6 @@ def spark_session():
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join((str(HERE), str(HERE.parent / "src"))),
-        "spark.executorEnv.NUMBA_NUM_THREADS": "1",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.files.openCostInBytes": "128m",  # as many partitions as files

@@ -38,17 +38,6 @@ _HANDLERS = {
 }
 
 
-def keep_kernels_apart() -> None:
-    """Give every test process but the first a cache of kernels of its own.
-
-    Processes that compile the same kernel at the same time overwrite each other in a common one.
-    numba reads this when it is imported.
-    """
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
-    if worker != "gw0":
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(_CACHE / "kernels" / worker))
-
-
 def make_plain() -> None:
     """Make output plain and 80 columns wide. Call it before typer and matplotlib are imported."""
     for name in _TASTES:

@@ -12,7 +12,7 @@ import halfmax as hm
 SOURCE = Path(hm.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 MOST_LINES, MOST_PARAMETERS = 400, 8
-FREE = ("kernel", "summing_kernel", "command")  # decorators of kernels and of shell commands
+FREE = ("command",)  # the decorator of shell commands
 
 
 @cache

@@ -10,7 +10,7 @@ import pytest
 import halfmax as hm
 from tools.stub import STUB, stub
 
-HEAVY = ["numba", "scipy", "sklearn", "pandas", "polars", "pyarrow", "narwhals", "matplotlib"]
+HEAVY = ["scipy", "sklearn", "pandas", "polars", "pyarrow", "narwhals", "matplotlib"]
 OF_PAGES = ["altair", "vl_convert", "itables", "jinja2"]
 ENGINES = ["pyspark", "dask", "distributed", "duckdb"]
 CONTRACT = ["FBeta", "HalfmaxWarning", "Metric", "Staircase", "Thresholds", "score", "tune"]

@@ -641,6 +641,20 @@ def test_64_bit_sparse_indices_are_legal():
     assert_array_equal(hm.tune(truth, scores).thresholds, [0.3, 0.5])
 
 
+@pytest.mark.parametrize("average", ["macro", "micro", "samples"])
+@pytest.mark.parametrize("per_label", [False, True])
+def test_sparse_arrays_with_gaps_between_their_numbers_are_legal(average, per_label):
+    truth, scores = sparse.csr_array(Y2), sparse.csr_array(S2)
+    expected = hm.tune(truth, scores, "f1", average, per_label=per_label)
+    for matrix in (truth, scores):
+        for part in ("data", "indices", "indptr"):
+            setattr(matrix, part, np.repeat(getattr(matrix, part), 2)[::2])
+    got = hm.tune(truth, scores, "f1", average, per_label=per_label)
+    assert_array_equal(got.thresholds, expected.thresholds)
+    assert_array_equal(got.predict(scores).toarray(), expected.predict(scores).toarray())
+    assert not scores.data.flags.c_contiguous
+
+
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
 def test_an_explicit_zero_in_sparse_truth_is_no_positive(form):
     truth = csr([1, 0, 1, 0], [0, 1, 1, 0], [0, 2, 3, 4]).asformat(form)

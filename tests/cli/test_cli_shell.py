@@ -258,7 +258,7 @@ def test_nothing_is_drawn_without_a_terminal(folder):
 
 
 OF_PAGES = ["altair", "vl_convert", "itables", "jinja2", "matplotlib", "halfmax.report"]
-HEAVY = ["numpy", "pyarrow", "numba", "scipy", "sklearn", "halfmax.tables.files", *OF_PAGES]
+HEAVY = ["numpy", "pyarrow", "scipy", "sklearn", "halfmax.tables.files", *OF_PAGES]
 
 
 def loaded(names, program):

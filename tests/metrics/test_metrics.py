@@ -12,7 +12,7 @@ import halfmax as hm
 from halfmax.metrics.counts import confusion
 from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective
-from halfmax.metrics.plain_ratio import as_plain_ratio, ratio_at
+from halfmax.metrics.plain_ratio import as_plain_ratio
 
 pytestmark = pytest.mark.kernels
 
@@ -36,19 +36,6 @@ def test_fbeta_at_any_count(counts, beta):
     got = float(hm.FBeta(beta)(*counts))
     expected = naive.metric_value(str(naive.Fraction(beta)), *map(naive.Fraction, counts))
     assert got == pytest.approx(float(expected), rel=1e-12)
-
-
-@given(
-    st.tuples(*[st.one_of(st.integers(0, 10), st.floats(0, 1e6))] * 4),
-    st.sampled_from([*METRICS, "f1.37"]),
-    st.sampled_from([0.0, 0.5, nan]),
-)
-def test_kernels_compute_ratios_bit_for_bit_as_objectives(counts, name, zero_division):
-    tp, fp, fn, tn = map(float, counts)
-    objective = Objective(find_metric(name), zero_division)
-    held = tp, tp + fp, tp + fn, tp + fp + fn + tn
-    got = ratio_at(as_plain_ratio(objective), *held)
-    np.testing.assert_array_equal(got, objective(*held))
 
 
 def test_kernels_skip_metrics_that_are_not_plain_ratios():

@@ -1,7 +1,6 @@
 """Staircases and grids: counts at every step, and parts that add up."""
 
 import naive
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 from strategies import FLOATS, forms, many_labels, one_classifier, to_sparse
 
 import halfmax as hm
+from halfmax._core.compiled import variant
 from halfmax._core.limits import changed
 
 pytestmark = pytest.mark.kernels
@@ -217,7 +217,7 @@ def counted(y, s, w):
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_sizes_beyond_every_tile(weighted, dtype, kind):
     n, m, tiles = 2500, 130, {}
-    if numba.config.DISABLE_JIT:  # smaller, because kernels are slow then
+    if variant() == "python":  # smaller, because kernels are slow then
         n, m, tiles = 90, 13, {"tile_rows": 32, "tile_labels": 4}
     rng = np.random.default_rng(3)
     s = np.round(rng.normal(size=(n, m)), 2).astype(dtype)

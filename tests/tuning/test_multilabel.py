@@ -1,7 +1,7 @@
 """Many labels: every average, with one threshold for each label or one for all."""
 
 import warnings
-from math import inf
+from math import inf, nan
 
 import naive
 import numpy as np
@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from strategies import (
     FLOATS,
+    METRICS,
     Case,
     averages,
     floors,
@@ -25,8 +26,10 @@ from strategies import (
 import halfmax as hm
 from halfmax._core.gate.labelled import read_labelled
 from halfmax._core.limits import changed
+from halfmax.metrics.metric import find_metric
+from halfmax.metrics.objective import Objective
 from halfmax.metrics.plain_ratio import as_plain_ratio
-from halfmax.tuning.exact import falling, samples, shared
+from halfmax.tuning.exact import falling, samples, samples_kernels, shared
 
 pytestmark = pytest.mark.kernels
 
@@ -109,6 +112,21 @@ def test_one_threshold_for_all_labels_is_the_best_of_all(
     assert naive.same(got.score, expected.score)
     assert got.threshold in expected.allowed
     assert set(got.thresholds) == {got.threshold}
+
+
+@given(
+    st.tuples(*[st.one_of(st.integers(0, 10), st.floats(0, 1e6))] * 4),
+    st.sampled_from([*METRICS, "f1.37"]),
+    st.sampled_from([0.0, 0.5, nan]),
+)
+def test_kernels_compute_ratios_bit_for_bit_as_objectives(counts, name, zero_division):
+    tp, fp, fn, tn = map(float, counts)
+    objective = Objective(find_metric(name), zero_division)
+    held = tp, tp + fp, tp + fn, tp + fp + fn + tn
+    ratio, after = as_plain_ratio(objective), np.empty(1)
+    group, positive, weights = np.zeros(1, np.int32), np.zeros(1, np.uint8), np.zeros(1)
+    samples_kernels.advance_ratio(group, positive, weights, *np.array(held)[:, None], ratio, after)
+    np.testing.assert_array_equal(after[0], objective(*held))
 
 
 @pytest.mark.parametrize("average", ["macro", "samples"])
@@ -341,9 +359,16 @@ def test_gains_of_rows_inside_their_windows_are_updated_if_another_row_has_left(
     gains, most = np.zeros((2, 4)), np.zeros(1)
     tp, fp, middle = np.array([0, 1]), np.array([0, 0]), np.zeros((2, 2), int)
     rows = 4 * np.arange(2)
-    assert not samples._gains_in_windows(rows, tp, fp, middle, windows, gains, most)
+    positives, importance, no_ratio = np.ones(2, int), np.ones(2), np.empty(0)
+
+    def look_around(codes):
+        return samples_kernels.look_around(
+            codes, tp, fp, positives, 2, importance, no_ratio, middle, windows, gains, most
+        )
+
+    assert not look_around(rows)
     assert (gains[0, 1], most[0]) == (0.5, 0.5)
-    assert samples._gains_in_windows(rows[:1], tp, fp, middle, windows, gains, most)
+    assert look_around(rows[:1])
 
 
 def test_samples_per_label_of_one_long_row_predicts_its_positives():

@@ -12,7 +12,7 @@ from halfmax._core.types import Array
 # The trapezoidal rule after t = exp(y + shift - exp(-y)), in units of 1/hi, from y = START on.
 # These three numbers give the fewest nodes that keep the error below rounding.
 _STEP, _SHIFT, _START = 0.22, 1.5, -3.65
-_DEAD = 40.0  # exp(-40) is nothing beside 1
+DEAD = 40.0  # exp(-40) is nothing beside 1
 WIDTH = 4  # nodes are padded with zero weights to fill whole vector registers
 LEGENDRE_STEP, MOST_LEGENDRE = 4, 48  # there are rules of 4, 8, ... 48 nodes
 MOST_NODES = 256  # enough for hi / lo up to 10^20
@@ -56,7 +56,7 @@ def exponential_sum(lo: float, hi: float) -> tuple[Array, Array]:
     >>> bool(abs(weights @ np.exp(-7 * times) - 1 / 7) < 1e-15), len(times)
     (True, 60)
     """
-    used = int(np.searchsorted(_TIMES * (lo / hi), _DEAD, side="right"))
+    used = int(np.searchsorted(_TIMES * (lo / hi), DEAD, side="right"))
     size = WIDTH * -(-used // WIDTH)
     times, weights = np.full(size, _TIMES[used - 1] / hi), np.zeros(size)
     times[:used], weights[:used] = _TIMES[:used] / hi, _WEIGHTS[:used] / hi

@@ -179,7 +179,8 @@ def _linear_values(batches: Batches, ratio: Ratio, stretches: Stretches) -> Arra
     if not misses:
         return sums / np.maximum(counts, 1)
     impossible = batches.n_items - np.maximum(counts, stretches.sizes)
-    return (sums + impossible) / batches.n_items  # added last, so that small sums keep their digits
+    correct: Array = sums + impossible  # added last, so that a small sum keeps its digits
+    return correct / batches.n_items
 
 
 def _fill_f(p: Array, mean: float, ratio: Ratio, first: int, last: int, out: Array) -> None:

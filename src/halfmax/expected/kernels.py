@@ -24,11 +24,12 @@ if cython.compiled:
 else:
     from math import exp, expm1, log, log1p
 
+from halfmax._core.reciprocal import DEAD, WIDTH
+
 _BLOCK = cython.declare(cython.Py_ssize_t, 64)  # a product or sum this long loses no accuracy
 _HEAVY = cython.declare(cython.double, 0.5)
-# As in `halfmax._core.reciprocal`: exp(-40) is nothing beside 1, and nodes come in fours.
-_DEAD = cython.declare(cython.double, 40.0)
-_WIDTH = cython.declare(cython.Py_ssize_t, 4)
+_DEAD = cython.declare(cython.double, DEAD)
+_WIDTH = cython.declare(cython.Py_ssize_t, WIDTH)
 
 
 # ---- sums whose rounding errors are carried along

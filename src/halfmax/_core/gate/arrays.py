@@ -175,6 +175,8 @@ def _canonical_csr(values: Any, name: str) -> Any:
     matrix = sparse.csr_array(values)
     if not matrix.has_sorted_indices:
         matrix = matrix.sorted_indices()
+    for part in ("data", "indices", "indptr"):  # which may be every other number of a user's array
+        setattr(matrix, part, np.ascontiguousarray(getattr(matrix, part)))
     return matrix
 
 

@@ -12,125 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.gate.labelled import LabelledScores
-from halfmax._core.jit import kernel
 from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array, Floats
 from halfmax.staircase.grid import positive_entries
+from halfmax.tuning.exact.falling_kernels import count_kept, group, mark_ends, sort_labels
 from halfmax.tuning.exact.groups import flat_scores
 
 _BLOCKS = 8  # blocks of rows, at most
 _LABEL_BLOCKS = 32
-_DIGIT_BITS = 8
-_DIGITS = 1 << _DIGIT_BITS
-
-
-@kernel
-def _count_kept(starts: Array, columns: Array, scores: Array, lowest: Array, counts: Array) -> None:
-    """Count the scores of each label that are kept; `columns` is empty for dense rows."""
-    for i in range(starts.size - 1):
-        for e in range(starts[i], starts[i + 1]):
-            j = columns[e] if columns.size else e - starts[i]
-            counts[j] += scores[e] >= lowest[j]
-
-
-@kernel
-def _group(
-    first: int,
-    starts: Array,
-    columns: Array,
-    scores: Array,
-    positive: Array,
-    lowest: Array,
-    place: Array,
-    grouped: Array,
-    codes: Array,
-) -> None:
-    """Counting sort: move each kept score to `place` of its label. The first row is `first`."""
-    for i in range(starts.size - 1):
-        for e in range(starts[i], starts[i + 1]):
-            j = columns[e] if columns.size else e - starts[i]
-            if scores[e] >= lowest[j]:
-                grouped[place[j]] = scores[e]
-                codes[place[j]] = 4 * (first + i) + np.int64(positive[e])
-                place[j] += 1
-
-
-@kernel
-def _insert(keys: Array, codes: Array) -> None:
-    """Sort a few keys from high to low by insertion; the sort is stable."""
-    for e in range(1, keys.size):
-        key, code = keys[e], codes[e]
-        k = e
-        while k > 0 and keys[k - 1] < key:
-            keys[k], codes[k] = keys[k - 1], codes[k - 1]
-            k -= 1
-        keys[k], codes[k] = key, code
-
-
-@kernel
-def _sort_by_digits(keys: Array, codes: Array, other_keys: Array, other_codes: Array) -> bool:
-    """Radix sort: order keys from high to low, by their lowest digit first; the sort is stable.
-
-    Return True if the result is in the other arrays. A digit that all keys share is skipped.
-    """
-    n_digits = keys.itemsize * 8 // _DIGIT_BITS
-    counts = np.zeros((n_digits, _DIGITS), np.int64)
-    for e in range(keys.size):
-        for d in range(n_digits):
-            counts[d, _digit(keys[e], d)] += 1
-    moved = False
-    for d in range(n_digits):
-        place = counts[d]
-        if place[_digit(keys[0], d)] == keys.size:
-            continue
-        above = 0
-        for digit in range(_DIGITS - 1, -1, -1):
-            here = place[digit]
-            place[digit] = above
-            above += here
-        for e in range(keys.size):
-            digit = _digit(keys[e], d)
-            to = place[digit]
-            other_keys[to] = keys[e]
-            other_codes[to] = codes[e]
-            place[digit] = to + 1
-        keys, other_keys = other_keys, keys
-        codes, other_codes = other_codes, codes
-        moved = not moved
-    return moved
-
-
-@kernel
-def _digit(key: Any, d: int) -> int:
-    return int((key >> np.uint64(_DIGIT_BITS * d)) & np.uint64(_DIGITS - 1))
-
-
-@kernel
-def _sort_labels(
-    edges: Array, keys: Array, codes: Array, other_keys: Array, other_codes: Array, short: int
-) -> None:
-    for j in range(edges.size - 1):
-        part = slice(edges[j], edges[j + 1])
-        size = edges[j + 1] - edges[j]
-        if size <= short:
-            _insert(keys[part], codes[part])
-        elif _sort_by_digits(keys[part], codes[part], other_keys[:size], other_codes[:size]):
-            keys[part] = other_keys[:size]
-            codes[part] = other_codes[:size]
-
-
-@kernel
-def _mark_ends(
-    edges: Array, keys: Array, codes: Array, start: Any, positives: Array, n_predicted: Array
-) -> None:
-    """Mark the last of equal scores; count the positives and the scores that reach the start."""
-    for j in range(edges.size - 1):
-        for e in range(edges[j], edges[j + 1]):
-            positives[j] += codes[e] & 1
-            n_predicted[j] += keys[e] >= start
-            if e + 1 == edges[j + 1] or keys[e + 1] != keys[e]:
-                codes[e] += 2
+_DIGITS = 256  # values of a byte, by which keys are sorted
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +62,7 @@ def _group_by_label(data: LabelledScores, lowest: Array) -> tuple[Array, Array, 
 
     def count(rows: slice) -> Array:
         counts = np.zeros(data.n_labels, np.int64)
-        _count_kept(starts[rows.start : rows.stop + 1], columns, scores, lowest, counts)
+        count_kept(starts[rows.start : rows.stop + 1], columns, scores, lowest, counts)
         return counts
 
     counts = np.stack(list(map_blocks(count, blocks)))
@@ -179,12 +70,12 @@ def _group_by_label(data: LabelledScores, lowest: Array) -> tuple[Array, Array, 
     places = edges[:-1] + np.cumsum(counts, axis=0) - counts
     grouped, codes = np.empty(edges[-1], scores.dtype), np.empty(edges[-1], np.int64)
 
-    def group(block: tuple[slice, Array]) -> None:
+    def move(block: tuple[slice, Array]) -> None:
         rows, place = block
         inside = starts[rows.start : rows.stop + 1]
-        _group(rows.start, inside, columns, scores, positive, lowest, place, grouped, codes)
+        group(rows.start, inside, columns, scores, positive, lowest, place, grouped, codes)
 
-    for _ in map_blocks(group, zip(blocks, places, strict=True)):
+    for _ in map_blocks(move, zip(blocks, places, strict=True)):
         pass
     return edges, grouped, codes
 
@@ -207,8 +98,9 @@ def _sort(edges: Array, grouped: Array, codes: Array, start: float) -> Falling:
         keys[part] = _keys_of(grouped[part])
         longest = int(np.diff(inside).max())
         other_keys, other_codes = np.empty(longest, keys.dtype), np.empty(longest, np.int64)
-        _sort_labels(inside, keys, codes, other_keys, other_codes, short)
-        _mark_ends(inside, keys, codes, lowest, positives[labels], n_predicted[labels])
+        counts = np.empty((keys.itemsize, _DIGITS), np.int64)
+        sort_labels(inside, keys, codes, other_keys, other_codes, counts, short)
+        mark_ends(inside, keys, codes, lowest, positives[labels], n_predicted[labels])
 
     n_labels = len(n_predicted)
     for _ in map_blocks(sort, spans(n_labels, -(-n_labels // _LABEL_BLOCKS))):

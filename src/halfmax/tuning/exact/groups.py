@@ -13,7 +13,7 @@ class Groups(NamedTuple):
     """Scores in any order, each in its group."""
 
     scores: Array
-    group: Array
+    group: Array  # int32
     positive: Array  # uint8
     weights: Array  # for each score
     positives: Array  # for each group, like the fields below
@@ -29,6 +29,11 @@ class Groups(NamedTuple):
         return self.with_entries(
             self.scores[entry], self.group[entry], self.positive[entry], self.weights[entry]
         )
+
+    def with_float_totals(self) -> Self:
+        """Convert what metrics and kernels compute with to floats, once and for all."""
+        positives, total = self.positives.astype(np.float64), self.total.astype(np.float64)
+        return self._replace(positives=positives, total=total)
 
     def empty(self, size: int) -> Self:
         """Allocate space for `size` scores of the same groups."""
@@ -97,5 +102,5 @@ def _columns(data: LabelledScores) -> Array:
     """Return the label of every score in the array of `flat_scores`."""
     if isinstance(data.scores, np.ndarray):
         return np.tile(np.arange(data.n_labels, dtype=np.int32), data.n_rows)
-    columns: Array = data.scores.indices
+    columns: Array = data.scores.indices.astype(np.int32, copy=False)
     return columns

@@ -9,21 +9,28 @@ a ceiling. Only where the ceiling reaches the floor are scores sorted and swept.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.jit import kernel
 from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
 from halfmax.metrics.objective import Objective
-from halfmax.metrics.plain_ratio import as_plain_ratio, ratio_at
+from halfmax.metrics.plain_ratio import as_plain_ratio
 from halfmax.tuning.exact.groups import Groups
+from halfmax.tuning.exact.samples_kernels import advance_ratio
+from halfmax.tuning.exact.shared_kernels import (
+    advance,
+    count_bins,
+    count_places,
+    find_bins,
+    follow_mean,
+    pick,
+)
 from halfmax.tuning.exact.ties import MEAN_ROUNDING
 
-_IN_STEP = 1 << 10  # scores and places that stay in the cache
 _MOST_CELLS = 1 << 21  # groups x edges
 
 
@@ -32,157 +39,10 @@ class _Best(NamedTuple):
     threshold: float
 
 
-@kernel
-def _search_in_step(scores: Array, edges: Array, first: Array) -> None:
-    """Find the last of the falling edges above each score, or the first edge.
-
-    All scores search in lockstep, which lets the compiler use vector registers.
-    """
-    first[:] = 0
-    length = edges.size
-    while length > 1:
-        half: Any = np.int32(length >> 1)
-        for e in range(scores.size):
-            f = first[e]
-            first[e] = np.int32(f + half) if edges[np.uint32(f + half - 1)] > scores[e] else f
-        length -= half
-
-
-@kernel
-def _find_bins(scores: Array, edges: Array, place: Array) -> None:
-    """Find the first of the falling edges that each score reaches, or the number of edges."""
-    first = np.empty(_IN_STEP, np.int32)
-    for start in range(0, scores.size, _IN_STEP):
-        some = scores[start : start + _IN_STEP]
-        _search_in_step(some, edges, first[: some.size])
-        for e in range(some.size):
-            place[start + e] = first[e] + (edges[first[e]] > some[e])
-
-
-@kernel
-def _count_bins(
-    place: Array,
-    group: Array,
-    positive: Array,
-    weights: Array,
-    n_bins: int,
-    tp: Array,
-    predicted: Array,
-) -> None:
-    """Count each score in its group and bin; scores below the last edge are not counted."""
-    for e in range(place.size):
-        if place[e] < n_bins:
-            predicted[group[e], place[e]] += weights[e]
-            tp[group[e], place[e]] += weights[e] * positive[e]
-
-
-@kernel
-def _count_places(place: Array, sizes: Array) -> None:
-    """Count the scores of each bin."""
-    for e in range(place.size):
-        sizes[place[e]] += 1
-
-
-@kernel
-def _pick(
-    place: Array,
-    scores: Array,
-    group: Array,
-    positive: Array,
-    weights: Array,
-    ends: Array,
-    picked_scores: Array,
-    picked_group: Array,
-    picked_positive: Array,
-    picked_weights: Array,
-) -> None:
-    """Copy each score to the current end of its bin, which -1 marks as left out."""
-    for e in range(place.size):
-        to = ends[place[e]]
-        if to >= 0:
-            picked_scores[to] = scores[e]
-            picked_group[to] = group[e]
-            picked_positive[to] = positive[e]
-            picked_weights[to] = weights[e]
-            ends[place[e]] = to + 1
-
-
-@kernel
-def _advance(
-    group: Array, positive: Array, weights: Array, tp: Array, predicted: Array, counts: Array
-) -> None:
-    """Count each score in its group and record the group's counts after it."""
-    for e in range(group.size):
-        g = group[e]
-        predicted[g] += weights[e]
-        tp[g] += weights[e] * positive[e]
-        counts[0, e] = tp[g]
-        counts[1, e] = predicted[g]
-
-
-@kernel
-def _advance_ratio(
-    group: Array,
-    positive: Array,
-    weights: Array,
-    tp: Array,
-    predicted: Array,
-    positives: Array,
-    total: Array,
-    ratio: Array,
-    after: Array,
-) -> None:
-    """Count each score in its group and record the group's ratio after it."""
-    for e in range(group.size):
-        g = group[e]
-        predicted[g] += weights[e]
-        tp[g] += weights[e] * positive[e]
-        after[e] = ratio_at(ratio, tp[g], predicted[g], positives[g], total[g])
-
-
-@kernel
-def _follow_mean(
-    start: int,
-    scores: Array,
-    group: Array,
-    after: Array,
-    importance: Array,
-    value: Array,
-    running: Array,
-    best: Array,
-) -> None:
-    """Follow the mean over groups and record the first place where it is largest.
-
-    Neumaier's summation keeps the last digits through millions of small changes. A group whose
-    value is NaN (0/0 left out of averages) has no weight.
-    """
-    for e in range(group.size):
-        g = group[e]
-        change = 0.0
-        if not np.isnan(value[g]):
-            change -= importance[g] * value[g]
-            running[2] -= importance[g]
-        if not np.isnan(after[e]):
-            change += importance[g] * after[e]
-            running[2] += importance[g]
-        value[g] = after[e]
-        total = running[0] + change
-        if abs(running[0]) >= abs(change):
-            running[1] += (running[0] - total) + change
-        else:
-            running[1] += (change - total) + running[0]
-        running[0] = total
-        if start + e + 1 < scores.size and scores[start + e + 1] == scores[start + e]:
-            continue
-        mean = (running[0] + running[1]) / running[2] if running[2] > 0 else np.nan
-        if mean > best[0] + MEAN_ROUNDING or (np.isnan(best[0]) and not np.isnan(mean)):
-            best[0] = mean
-            best[1] = start + e
-
-
 def best_shared(groups: Groups, objective: Objective) -> float:
     """Return the threshold with the largest weighted mean of the groups' objectives."""
     objective.require_monotone(groups.positives, groups.total)
+    groups = groups.with_float_totals()
     nothing = np.zeros(len(groups.positives), groups.weights.dtype)
     best = _Best(_mean(groups, objective, nothing, nothing), np.inf)
     edges = _edges(groups)
@@ -203,7 +63,7 @@ def _scores_in_bins(
 ) -> Iterator[tuple[int, Groups]]:
     """Yield each of these bins with its scores from high to low."""
     sizes = np.zeros(n_bins + 1, np.int64)
-    _count_places(place, sizes)
+    count_places(place, sizes)
     batch = np.cumsum(sizes[bins]) // limits.shared_picked
     for some in np.split(bins, np.flatnonzero(np.diff(batch)) + 1):
         yield from zip(some, _sorted_bins(groups, place, sizes, some), strict=True)
@@ -216,7 +76,7 @@ def _sorted_bins(groups: Groups, place: Array, sizes: Array, bins: Array) -> Ite
     ends = np.full(len(sizes), -1)
     ends[bins] = starts
     picked = groups.empty(int(sizes[bins].sum()))
-    _pick(
+    pick(
         place,
         groups.scores,
         groups.group,
@@ -249,7 +109,7 @@ def _bins_of(scores: Array, edges: Array) -> Array:
     """Find the first of the falling edges that each score reaches, or the number of edges."""
     place = np.empty(len(scores), np.int16)
     blocks = spans(len(scores), limits.shared_chunk)
-    for _ in map_blocks(lambda part: _find_bins(scores[part], edges, place[part]), blocks):
+    for _ in map_blocks(lambda part: find_bins(scores[part], edges, place[part]), blocks):
         pass
     return place
 
@@ -258,7 +118,7 @@ def _counts_in_bins(groups: Groups, place: Array, n_bins: int) -> tuple[Array, A
     """Count the positives and the scores between edges, bins x groups."""
     tp = np.zeros((len(groups.positives), n_bins), groups.weights.dtype)
     predicted = np.zeros_like(tp)  # a group's bins are adjacent, as its scores often are
-    _count_bins(place, groups.group, groups.positive, groups.weights, n_bins, tp, predicted)
+    count_bins(place, groups.group, groups.positive, groups.weights, n_bins, tp, predicted)
     return np.ascontiguousarray(tp.T), np.ascontiguousarray(predicted.T)
 
 
@@ -300,7 +160,7 @@ def _sweep(groups: Groups, objective: Objective, above: tuple[Array, Array], bes
         part = slice(start, start + limits.shared_chunk)
         group = groups.group[part]
         after = _values_after(groups, objective, part, tp, predicted)
-        _follow_mean(start, groups.scores, group, after, groups.importance, value, running, found)
+        follow_mean(start, groups.scores, group, after, groups.importance, value, running, found)
     if found[1] < 0:
         return best
     return _Best(float(found[0]), float(groups.scores[int(found[1])]) + 0.0)
@@ -315,8 +175,8 @@ def _values_after(
     ratio = as_plain_ratio(objective)
     if len(ratio):
         after = np.empty(len(group))
-        _advance_ratio(group, positive, weights, tp, predicted, positives, total, ratio, after)
+        advance_ratio(group, positive, weights, tp, predicted, positives, total, ratio, after)
         return after
     counts = np.empty((2, len(group)), tp.dtype)
-    _advance(group, positive, weights, tp, predicted, counts)
+    advance(group, positive, weights, tp, predicted, counts)
     return objective(counts[0], counts[1], positives[group], total[group])

@@ -3,7 +3,7 @@
 All searches go from high thresholds to low ones and move on only if a value is strictly better.
 What "equal" means depends on how the values are computed:
 
-- One classifier, and labels tuned one by one (`one`, `choose._first_best`): values are ratios of
+- One classifier, and labels tuned one by one (`one`, `choose`): values are ratios of
   whole numbers, computed in one division, so equal ratios are equal floats. They are compared
   exactly.
 - Micro averages (`micro`): sums of two products are compared within `SUM_ROUNDING` of their size,
