@@ -50,6 +50,48 @@ def test_tuning_without_rare_labels_needs_no_special_functions():
     assert loaded(["scipy.special", "halfmax.tuning.guard.guards"], program) == []
 
 
+def test_reading_and_applying_thresholds_needs_numpy_alone(tmp_path):
+    hm.tune([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).save(tmp_path / "t.json")
+    program = (
+        "import sys; before = set(sys.modules); import halfmax as hm, numpy as np; "
+        f"t = hm.Thresholds.load({str(tmp_path / 't.json')!r}); "
+        "assert t.predict(np.array([0.3, 0.35])).tolist() == [0, 1]; "
+        "assert t.predict([0.3, 0.35]).tolist() == [0, 1]; repr(t), t.table(); "
+        "new = {name.partition('.')[0] for name in set(sys.modules) - before}; "
+        "print(*new - set(sys.stdlib_module_names))"
+    )
+    assert set(run(program)) == {"halfmax", "numpy"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "tune(y, p, guard='auto')",
+        "diagnose(y, p)",
+        "assess(y, p)",
+        "decide(p)",
+        "score(y, y)",
+        "decision_region((np.ones(2), [0, 1, 2]), (np.ones(1), [0, 1]), 0.3)",
+    ],
+)
+def test_statistics_do_without_what_is_slow_to_import(call):
+    program = (
+        "import halfmax as hm, numpy as np, warnings; warnings.simplefilter('ignore'); "
+        "p = np.random.default_rng(0).random((40, 3)); y = p > 0.5; "
+        f"hm.{call}"
+    )
+    assert loaded(["scipy.stats", "scipy.optimize", "scipy.integrate", "narwhals"], program) == []
+
+
+def test_a_density_of_scipy_is_known_after_it_was_imported():
+    program = (
+        "import halfmax as hm; hm.decision_region(([1, 1], [0, 1, 2]), ([1], [0, 1]), 0.3); "
+        "from scipy import stats; kde = stats.gaussian_kde([1.0, 2.0, 3.0]); "
+        "print(hm.decision_region(kde, stats.gaussian_kde([0.0, 1.0]), 0.3).score > 0.5)"
+    )
+    assert run(program) == ["True"]
+
+
 def test_the_type_stub_follows_the_table_of_public_names():
     assert STUB.read_text("utf-8") == stub(), "run python -m tools.stub"
 
