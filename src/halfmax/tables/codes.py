@@ -4,10 +4,9 @@ from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from halfmax._core.types import Array
+from halfmax.tables.arrow import pa, pc
 from halfmax.tables.rows import Rows
 
 

@@ -13,7 +13,6 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from halfmax._core.errors import ArgumentError, setting
 from halfmax._core.limits import limits
@@ -21,6 +20,7 @@ from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array
 from halfmax.tables import kernels
+from halfmax.tables.arrow import pa
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.columns import Columns
 from halfmax.tables.rows import Rows, plain

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 from scipy import sparse
 
 from halfmax._core.errors import ArgumentError, in_python, setting
@@ -14,6 +13,7 @@ from halfmax._core.gate.options import check_whole
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array, Floats
+from halfmax.tables.arrow import pa
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.columns import id_type, plain_type
 from halfmax.tables.duplicates import refuse_duplicates

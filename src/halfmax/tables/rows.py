@@ -8,11 +8,10 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from halfmax._core.types import Array, Floats
 from halfmax.staircase.grid import unit_weights
+from halfmax.tables.arrow import pa, pc
 from halfmax.tables.columns import Columns, id_type, plain_type
 
 

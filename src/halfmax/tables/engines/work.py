@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from halfmax._core.errors import ArgumentError, setting
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array, Floats
 from halfmax.staircase.counting import add_entries
 from halfmax.staircase.grid import Grid
+from halfmax.tables.arrow import pa, pc
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.columns import Columns
 from halfmax.tables.rows import Rows, plain, read_rows
