@@ -45,6 +45,35 @@ def test_tuning_tables_needs_no_engine():
     assert loaded(ENGINES, program) == []
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "tune_table('long.csv')",
+        "tune_table('long.csv', average='micro')",
+        "apply_table(t, 'long.csv', 'out.csv')",
+        "assess_table('long.csv', n_resamples=20)",
+        "diagnose_table('long.csv', n_resamples=20)",
+        "decide_table('long.csv', 'decided.csv')",
+    ],
+)
+def test_reading_tables_does_not_import_pandas(call, tmp_path):
+    lines = [f"{i},{label},0.{i}5,{i % 2}" for i in range(10) for label in "ab"]
+    (tmp_path / "long.csv").write_text("\n".join(["instance,label,score,truth", *lines]))
+    program = (
+        f"import os, warnings; os.chdir({str(tmp_path)!r}); warnings.simplefilter('ignore'); "
+        "import halfmax as hm; "
+        "t = hm.tune([[0, 1], [1, 0]], [[0.3, 0.5], [0.4, 0.2]], labels=['a', 'b']); "
+        f"hm.{call}"
+    )
+    assert loaded(["pandas", "polars", "scipy.stats"], program) == []
+
+
+def test_passes_over_a_table_need_no_sparse_matrix(tmp_path):
+    (tmp_path / "long.csv").write_text("label,score,truth\na,0.5,1\na,0.25,0\n")
+    program = f"import halfmax as hm; hm.tune_table({str(tmp_path / 'long.csv')!r})"
+    assert loaded(["scipy.sparse", "narwhals"], program) == []
+
+
 def test_tuning_without_rare_labels_needs_no_special_functions():
     program = "import halfmax; halfmax.tune([0, 1] * 50, [0.1, 0.2] * 50)"
     assert loaded(["scipy.special", "halfmax.tuning.guard.guards"], program) == []

@@ -4,6 +4,7 @@ from typing import Any
 
 from halfmax.tables.arrow import pa
 from halfmax.tables.columns import WHOLE, Columns, kind_of_id
+from halfmax.tables.convert import names_to_column
 from halfmax.tables.deliver import NewColumn
 from halfmax.tables.engines.work import Predict
 from halfmax.tuning.thresholds import Thresholds
@@ -37,11 +38,11 @@ def prediction_work(
 def _as_column(names: list[Any], kind: pa.DataType, column: str, untyped: bool) -> pa.Array:
     """Convert the labels of thresholds to the type of the table's labels."""
     if untyped:
-        return pa.array([str(name) for name in names], pa.large_string())
+        return names_to_column([str(name) for name in names])
     whole = all(type(name) is int for name in names)
     if (kind_of_id(kind) == WHOLE) != whole or not (whole or all(type(n) is str for n in names)):
         raise TypeError(
             f"labels of the thresholds are like {names[0]!r}, but column {column!r} holds "
             f"{kind_of_id(kind)}: they cannot be matched by name"
         )
-    return pa.array(names, pa.int64() if whole else pa.large_string())
+    return names_to_column(names)

@@ -10,6 +10,7 @@ from halfmax._core.limits import limits
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks
 from halfmax.tables.arrow import pa, pc
+from halfmax.tables.convert import to_numpy
 from halfmax.tables.files import in_large_batches, takes_in
 from halfmax.tables.sources import LocalTable, as_paths
 from halfmax.tables.writing import table_file
@@ -123,6 +124,6 @@ def _as_frame(whole: pa.Table, native: Any, new: NewColumn) -> Any:
 
     frame = nw.from_native(native, eager_only=True)
     backend = nw.get_native_namespace(native)
-    values = whole[new.name].to_numpy()
+    values = to_numpy(whole[new.name])
     frame = frame.with_columns(nw.new_series(new.name, values, nw.Int8, backend=backend))
     return (frame.filter(nw.col(new.name) == 1) if new.only_predicted else frame).to_native()

@@ -9,6 +9,7 @@ from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.threads import map_blocks
 from halfmax.tables.arrow import pa
 from halfmax.tables.columns import id_type
+from halfmax.tables.convert import names_to_column, to_numpy
 from halfmax.tables.engines.work import KeepWhatCounts
 from halfmax.tables.matrix import instance_type, matrix_of, number
 from halfmax.tables.open import OpenedTable
@@ -30,10 +31,9 @@ def rows_that_count(opened: OpenedTable, tuned: Thresholds) -> LabelledScores:
     assert columns.instance is not None
     assert tuned.labels is not None
     names = [str(name) for name in tuned.labels] if _is_untyped(place) else list(tuned.labels)
-    kind = pa.int64() if isinstance(names[0], int) else pa.large_string()
     work = KeepWhatCounts(
         columns,
-        pa.array(names, kind),
+        names_to_column(names),
         tuned.thresholds,
         _instance_type(place, columns.instance),
     )
@@ -67,7 +67,7 @@ def _as_matrix(found: pa.Table, n_labels: int, untyped: bool) -> LabelledScores:
         return no_rows(False, n_labels)
     rows, instances = number(found["instance"], untyped)
     shape = len(instances), n_labels
-    columns, scores, truth = (found[name].to_numpy() for name in ("label", "score", "truth"))
+    columns, scores, truth = (to_numpy(found[name]) for name in ("label", "score", "truth"))
     true = matrix_of(rows, columns, truth.astype(np.uint8), shape)
     true.eliminate_zeros()
     return LabelledScores(true, matrix_of(rows, columns, scores, shape), None, None, None)
