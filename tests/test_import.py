@@ -74,6 +74,15 @@ def test_passes_over_a_table_need_no_sparse_matrix(tmp_path):
     assert loaded(["scipy.sparse", "narwhals"], program) == []
 
 
+def test_a_report_needs_no_data_frame_library(tmp_path):
+    program = (
+        "import halfmax as hm, warnings; warnings.simplefilter('ignore'); "
+        "t = hm.tune([0, 1] * 20, [0.1, 0.9] * 20); "
+        f"t.report({str(tmp_path / 'report.html')!r}, n_resamples=20)"
+    )
+    assert loaded(["pandas", "polars", "pyarrow", "matplotlib", "scipy.stats"], program) == []
+
+
 def test_tuning_without_rare_labels_needs_no_special_functions():
     program = "import halfmax; halfmax.tune([0, 1] * 50, [0.1, 0.2] * 50)"
     assert loaded(["scipy.special", "halfmax.tuning.guard.guards"], program) == []
