@@ -45,9 +45,89 @@ def test_tuning_tables_needs_no_engine():
     assert loaded(ENGINES, program) == []
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "tune_table('long.csv')",
+        "tune_table('long.csv', average='micro')",
+        "apply_table(t, 'long.csv', 'out.csv')",
+        "assess_table('long.csv', n_resamples=20)",
+        "diagnose_table('long.csv', n_resamples=20)",
+        "decide_table('long.csv', 'decided.csv')",
+    ],
+)
+def test_reading_tables_does_not_import_pandas(call, tmp_path):
+    lines = [f"{i},{label},0.{i}5,{i % 2}" for i in range(10) for label in "ab"]
+    (tmp_path / "long.csv").write_text("\n".join(["instance,label,score,truth", *lines]))
+    program = (
+        f"import os, warnings; os.chdir({str(tmp_path)!r}); warnings.simplefilter('ignore'); "
+        "import halfmax as hm; "
+        "t = hm.tune([[0, 1], [1, 0]], [[0.3, 0.5], [0.4, 0.2]], labels=['a', 'b']); "
+        f"hm.{call}"
+    )
+    assert loaded(["pandas", "polars", "scipy.stats"], program) == []
+
+
+def test_passes_over_a_table_need_no_sparse_matrix(tmp_path):
+    (tmp_path / "long.csv").write_text("label,score,truth\na,0.5,1\na,0.25,0\n")
+    program = f"import halfmax as hm; hm.tune_table({str(tmp_path / 'long.csv')!r})"
+    assert loaded(["scipy.sparse", "narwhals"], program) == []
+
+
+def test_a_report_needs_no_data_frame_library(tmp_path):
+    program = (
+        "import halfmax as hm, warnings; warnings.simplefilter('ignore'); "
+        "t = hm.tune([0, 1] * 20, [0.1, 0.9] * 20); "
+        f"t.report({str(tmp_path / 'report.html')!r}, n_resamples=20)"
+    )
+    assert loaded(["pandas", "polars", "pyarrow", "matplotlib", "scipy.stats"], program) == []
+
+
 def test_tuning_without_rare_labels_needs_no_special_functions():
     program = "import halfmax; halfmax.tune([0, 1] * 50, [0.1, 0.2] * 50)"
     assert loaded(["scipy.special", "halfmax.tuning.guard.guards"], program) == []
+
+
+def test_reading_and_applying_thresholds_needs_numpy_alone(tmp_path):
+    hm.tune([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).save(tmp_path / "t.json")
+    program = (
+        "import sys; before = set(sys.modules); import halfmax as hm, numpy as np; "
+        f"t = hm.Thresholds.load({str(tmp_path / 't.json')!r}); "
+        "assert t.predict(np.array([0.3, 0.35])).tolist() == [0, 1]; "
+        "assert t.predict([0.3, 0.35]).tolist() == [0, 1]; repr(t), t.table(); "
+        "new = {name.partition('.')[0] for name in set(sys.modules) - before}; "
+        "print(*new - set(sys.stdlib_module_names))"
+    )
+    assert set(run(program)) == {"halfmax", "numpy"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "tune(y, p, guard='auto')",
+        "diagnose(y, p)",
+        "assess(y, p)",
+        "decide(p)",
+        "score(y, y)",
+        "decision_region((np.ones(2), [0, 1, 2]), (np.ones(1), [0, 1]), 0.3)",
+    ],
+)
+def test_statistics_do_without_what_is_slow_to_import(call):
+    program = (
+        "import halfmax as hm, numpy as np, warnings; warnings.simplefilter('ignore'); "
+        "p = np.random.default_rng(0).random((40, 3)); y = p > 0.5; "
+        f"hm.{call}"
+    )
+    assert loaded(["scipy.stats", "scipy.optimize", "scipy.integrate", "narwhals"], program) == []
+
+
+def test_a_density_of_scipy_is_known_after_it_was_imported():
+    program = (
+        "import halfmax as hm; hm.decision_region(([1, 1], [0, 1, 2]), ([1], [0, 1]), 0.3); "
+        "from scipy import stats; kde = stats.gaussian_kde([1.0, 2.0, 3.0]); "
+        "print(hm.decision_region(kde, stats.gaussian_kde([0.0, 1.0]), 0.3).score > 0.5)"
+    )
+    assert run(program) == ["True"]
 
 
 def test_the_type_stub_follows_the_table_of_public_names():

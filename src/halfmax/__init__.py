@@ -45,7 +45,7 @@ _HOME = {
     "ThresholdCurveDisplay": "displays.threshold_curve",
     "Thresholds": "tuning.thresholds",
     "WinnersCurseDisplay": "displays.winners_curse",
-    "Written": "tables.deliver",
+    "Written": "tables.written",
     "apply_table": "tables.apply",
     "assess": "honesty.assess",
     "assess_table": "tables.assess",

@@ -33,8 +33,8 @@ from halfmax.tables.assess import assess_table as assess_table
 from halfmax.tables.assess import diagnose_table as diagnose_table
 from halfmax.tables.decide import TableDecision as TableDecision
 from halfmax.tables.decide import decide_table as decide_table
-from halfmax.tables.deliver import Written as Written
 from halfmax.tables.tune import tune_table as tune_table
+from halfmax.tables.written import Written as Written
 from halfmax.tuning.thresholds import Thresholds as Thresholds
 from halfmax.tuning.tune import tune as tune
 

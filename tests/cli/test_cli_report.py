@@ -13,11 +13,11 @@ from surroundings import locked
 from typer.testing import CliRunner
 
 import halfmax as hm
+from halfmax._core import extras
 from halfmax._core import files as _files
 from halfmax._core.files import write_whole
 from halfmax.cli import app
 from halfmax.cli.commands import report as report_page
-from halfmax.report import templating
 
 ROWS, LABELS = 40, ["anatomy", "botany", "zoology"]
 KNOWN = {"scores.parquet", "wide.csv", "truth.csv", "one.parquet", "t.json", "one.json"}
@@ -426,7 +426,7 @@ class TestBeforeTheWork:
         def find_spec(name):
             return None if name == "altair" else importlib.util.find_spec(name)
 
-        monkeypatch.setattr(templating, "find_spec", find_spec)
+        monkeypatch.setattr(extras, "find_spec", find_spec)
         shown = run(*words)
         assert shown.exit_code == 2
         message = "this needs 'altair', not installed: pip install 'halfmax[report]'"

@@ -7,10 +7,10 @@ import pytest
 from pages import Page
 from strategies import compiled
 
+from halfmax._core import extras
 from halfmax.paper import reproduce as study
 from halfmax.paper.curse.simulation import simulate_curse, simulate_plane
 from halfmax.paper.reproduce import reproduce
-from halfmax.report import templating
 
 RUNS = 300
 
@@ -160,7 +160,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, below):
 
 
 def test_the_extra_is_named_where_it_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(templating, "find_spec", lambda _: None)
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
     with pytest.raises(ModuleNotFoundError, match=r"'jinja2' and 'matplotlib'.*halfmax\[report\]"):
         reproduce(tmp_path / "new")
     assert not (tmp_path / "new").exists()

@@ -178,12 +178,10 @@ def test_a_folder_that_is_read_only(tmp_path):
 
 @pytest.mark.parametrize("module", page.NEEDED)
 def test_missing_packages_are_named(path, monkeypatch, module):
-    from halfmax.report import templating
+    from halfmax._core import extras
 
-    found = templating.find_spec
-    monkeypatch.setattr(
-        templating, "find_spec", lambda name: None if name == module else found(name)
-    )
+    found = extras.find_spec
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == module else found(name))
     with pytest.raises(ModuleNotFoundError, match=rf"{module}.*pip install 'halfmax\[report\]'"):
         report(one(), path)
     assert not path.exists()

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.special import expit
+from scipy.stats import false_discovery_control
 from strategies import FLOATS, compiled, many_labels
 
 import halfmax as hm
@@ -111,6 +112,12 @@ def test_uninformative_labels_match_the_slow_twin(case):
 
 
 @compiled
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40))
+def test_adjusted_p_values_are_those_of_scipy_to_the_last_bit(chances):
+    expected = false_discovery_control(chances)
+    assert_array_equal(significance.adjusted(np.array(chances)), expected)
+
+
 def test_few_labels_are_called_informative_by_mistake():
     wrong = informative = 0
     for seed in range(20):

@@ -103,6 +103,11 @@ def test_dask_reports_what_its_python_lacks(pythons, tmp_path):
             "is Python 3.12, but this process runs Python 3.",
         ),
         (
+            "ModuleNotFoundError: this needs 'pyarrow', not installed: pip install "
+            "'halfmax[tables]'",
+            "lacks 'pyarrow'",
+        ),
+        (
             "PySparkImportError: [PACKAGE_NOT_INSTALLED] PyArrow >= 15.0.0 must be installed; "
             "however, it was not found.",
             "lacks 'PyArrow'",

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from halfmax._core.types import Floats
 
@@ -18,6 +17,8 @@ def predict(scores: Any, thresholds: Floats) -> Any:
         limits = thresholds if scores.ndim == 2 else thresholds[0]
         np.greater_equal(scores, limits, out=predictions.view(np.bool_))
         return predictions
+    from scipy import sparse  # slow to import, and arrays do not need it
+
     kept = scores.data >= thresholds[scores.indices]
     before = np.concatenate([[0], np.cumsum(kept)])
     indices = scores.indices[kept]

@@ -91,9 +91,8 @@ def write_tags(tagged: Iterator["Tagged"], path: str) -> TagCounts:
 
 @contextmanager
 def _tag_file(path: str) -> Iterator[Callable[[list["Tagged"]], object]]:
-    import pyarrow as pa
-
     from halfmax._core.files import whole_file
+    from halfmax.tables.arrow import pa
     from halfmax.tables.files import compression_of
     from halfmax.tables.writing import table_file
 

@@ -4,10 +4,8 @@ import re
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from halfmax._core.text import spell_out
+from halfmax.tables.arrow import pa, pc
 from halfmax.tables.columns import Columns
 from halfmax.tables.files import CSV, delimiter_of, format_of, open_files, readable, reader_errors
 from halfmax.tables.writing import table_file

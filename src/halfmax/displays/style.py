@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from halfmax._core.extras import require_installed
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -67,12 +69,9 @@ _SETTINGS = {
 @contextmanager
 def styled() -> Iterator[None]:
     """Use this style inside, whatever the user has set, and restore the user's afterwards."""
-    try:
-        from matplotlib import style
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "plots need matplotlib, which is not installed: pip install 'halfmax[report]'"
-        ) from error
+    require_installed("matplotlib")
+    from matplotlib import style
+
     with style.context(_SETTINGS, after_reset=True):
         yield
 

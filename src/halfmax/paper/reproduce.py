@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from halfmax._core.extras import require_installed
 from halfmax._core.gate.options import check_whole
 from halfmax._core.progress import ProgressLike
 from halfmax._core.text import spell_out
@@ -19,7 +20,7 @@ from halfmax.paper.curse.simulation import Curse, Plane, simulate_curse, simulat
 from halfmax.paper.figures.pictures import Picture, pictures, rendered
 from halfmax.paper.folder import as_json, prepare_folder, write_files
 from halfmax.paper.parts import PARTS, RUNS
-from halfmax.report.templating import fill_template, require_installed
+from halfmax.report.templating import fill_template
 
 _GRADES = (FAILS, ASSUMES, SLIP)
 

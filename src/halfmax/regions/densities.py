@@ -4,6 +4,7 @@
 discrete distribution.
 """
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from halfmax._core.types import Floats
 from halfmax.regions.numeric import NumericDensity, plain_function
@@ -145,11 +146,11 @@ def check_support(support: Any) -> Support | None:
 
 
 def _open(value: Any, name: str, support: Support) -> Density:
-    if isinstance(value, stats.gaussian_kde):
+    if _is_of_stats(value, "gaussian_kde"):
         return _of_gaussian_kde(value, name)
     if hasattr(value, "score_samples"):
         return _of_kernel_density(value, name)
-    if isinstance(getattr(value, "dist", value), stats.rv_histogram):
+    if _is_of_stats(getattr(value, "dist", value), "rv_histogram"):
         return _of_rv_histogram(value)
     if isinstance(value, tuple):
         return _of_histogram(value, name)
@@ -162,6 +163,15 @@ def _open(value: Any, name: str, support: Support) -> Density:
         f"(heights, edges) or a function of the score; got {type(value).__name__}. Pass scores to "
         "np.histogram or scipy.stats.gaussian_kde first, or labelled scores to tune"
     )
+
+
+def _is_of_stats(value: Any, name: str) -> bool:
+    """Whether it is of a class of scipy.stats; as long as nobody has imported that, nothing is."""
+    if "scipy.stats" not in sys.modules:
+        return False
+    from scipy import stats
+
+    return isinstance(value, getattr(stats, name))
 
 
 def _mass_inside(density: Density, low: float, high: float) -> float:
@@ -282,7 +292,7 @@ def _reach(tail: Callable[[float], float], most: float) -> float:
     return min(step, most, float(_MOST_ATOMS))
 
 
-def _of_gaussian_kde(kde: stats.gaussian_kde, name: str) -> Continuous:
+def _of_gaussian_kde(kde: Any, name: str) -> Continuous:
     if kde.d != 1:
         raise ValueError(f"{name} must be a density of one score; got a KDE of {kde.d} dimensions")
     width = float(np.sqrt(kde.covariance[0, 0]))

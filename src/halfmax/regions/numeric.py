@@ -7,7 +7,6 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from scipy import integrate
 
 from halfmax._core.types import Floats
 
@@ -153,7 +152,9 @@ class NumericDensity:
 
     def _integral(self, low: float, high: float) -> float:
         """Integrate within one cell, where a few points suffice even if it has little mass."""
-        return float(integrate.fixed_quad(self._at, low, high, n=_POINTS)[0]) if low < high else 0.0
+        from scipy.integrate import fixed_quad  # slow to import, and most densities do without
+
+        return float(fixed_quad(self._at, low, high, n=_POINTS)[0]) if low < high else 0.0
 
     def mass(self, low: float, high: float) -> float:
         """The mass between two scores: whole cells, and parts of the cells at the ends."""

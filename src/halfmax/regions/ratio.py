@@ -1,7 +1,6 @@
 """The log ratio of two densities, and the intervals where it is above a cut."""
 
 import numpy as np
-from scipy import optimize
 
 from halfmax._core.types import Floats
 from halfmax.regions.densities import Continuous
@@ -80,7 +79,9 @@ class LogRatio:
         return np.array([self._extreme(*case) for case in cases])
 
     def _extreme(self, low: float, high: float, sign: float) -> float:
-        found = optimize.minimize_scalar(
+        from scipy.optimize import minimize_scalar  # slow to import; histograms do without
+
+        found = minimize_scalar(
             lambda s: float(np.nan_to_num(-sign * self._at(np.array([s]))[0], nan=_LARGEST)),
             bounds=(low, high),
             method="bounded",
@@ -97,7 +98,9 @@ class LogRatio:
 
         if over(low) * over(high) > 0.0:  # the end of an interval next to which nothing is known
             return float(high if over(high) > 0.0 else low)
-        root = optimize.brentq(
+        from scipy.optimize import brentq
+
+        root = brentq(
             over,
             low,
             high,

@@ -4,7 +4,9 @@ from base64 import b64encode
 from collections import Counter
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -168,7 +170,11 @@ def _read(name: str) -> str:
 
 
 def _of_itables(name: str) -> str:
-    return files("itables").joinpath("html", name).read_text("utf-8")
+    """Return a file of itables, which is not imported: it would import pandas and polars."""
+    found = find_spec("itables")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).with_name("html").joinpath(name).read_text("utf-8")
 
 
 def _data_tables() -> str:

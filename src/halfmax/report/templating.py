@@ -1,20 +1,9 @@
-"""What all HTML pages share: templates, formatted numbers, and required packages."""
+"""What all HTML pages share: templates and formatted numbers."""
 
 import math
-from importlib.util import find_spec
 from typing import Any
 
 from halfmax import __version__
-from halfmax._core.text import spell_out
-
-
-def require_installed(*modules: str) -> None:
-    """Raise an error if packages that pages need are not installed."""
-    missing = [name for name in modules if find_spec(name) is None]
-    if missing:
-        raise ModuleNotFoundError(
-            f"this needs {spell_out(missing)}, not installed: pip install 'halfmax[report]'"
-        )
 
 
 def fill_template(package: str, name: str, **values: Any) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from halfmax._core.errors import ArgumentError, in_python
+from halfmax._core.extras import require_installed
 from halfmax._core.files import check_writable, whole_file
 from halfmax._core.gate.labelled import LabelledScores, read_labelled
 from halfmax._core.gate.labels import match_labels
@@ -20,7 +21,6 @@ from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.report.content import Subject, gather, names_of
 from halfmax.report.page import NEEDED, page_of
-from halfmax.report.templating import require_installed
 from halfmax.tuning.exact.choose import count_at
 from halfmax.tuning.report_request import ReportRequest
 from halfmax.tuning.thresholds import Thresholds

@@ -2,20 +2,15 @@
 
 import os
 from collections.abc import Iterator
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.files import refuse_input
 from halfmax._core.progress import ProgressLike
-from halfmax.tables.columns import WHOLE, Columns, kind_of_id
-from halfmax.tables.deliver import NewColumn, deliver, refuse_engine_output, refuse_output
-from halfmax.tables.engines.work import Predict
-from halfmax.tables.open import find_engine
-from halfmax.tables.sources import open_table
-from halfmax.tables.writing import check_output
 from halfmax.tuning.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from halfmax.tables.arrow import pa
 
 UNKNOWN = ("error", "never")
 
@@ -91,6 +86,13 @@ def apply_table(
     >>> apply_table(t, new)["predicted"].to_pylist()
     [1, 0]
     """
+    from halfmax.tables.applying import prediction_work
+    from halfmax.tables.columns import Columns
+    from halfmax.tables.deliver import NewColumn, deliver, refuse_engine_output, refuse_output
+    from halfmax.tables.open import find_engine
+    from halfmax.tables.sources import open_table
+    from halfmax.tables.writing import check_output
+
     if unknown not in UNKNOWN:
         raise ArgumentError(f"{in_python('unknown')} must be 'error' or 'never'; got {unknown!r}")
     if out is not None:
@@ -105,51 +107,16 @@ def apply_table(
     if engine is not None:
         refuse_engine_output(engine.name, out)
         found = columns.found_in(engine.schema, "the table")
-        return engine.map(_work(thresholds, engine.schema, found, new, unknown))
+        return engine.map(prediction_work(thresholds, engine.schema, found, new, unknown))
     table = open_table(source, columns, whole=True)
     refuse_output(source, table, out)
     every_row = new.on_all_rows()
-    work = _work(thresholds, table.schema, table.columns, every_row, unknown, untyped=table.untyped)
+    work = prediction_work(
+        thresholds, table.schema, table.columns, every_row, unknown, untyped=table.untyped
+    )
 
-    def predict(place: int) -> Iterator[pa.RecordBatch]:
+    def predict(place: int) -> "Iterator[pa.RecordBatch]":
         part = table.parts[place]
         return work(part.read(work.columns), part.name, part.first)
 
     return deliver(table, work.schema, predict, new, out, overwrite, progress)
-
-
-def _work(
-    thresholds: Thresholds,
-    schema: pa.Schema,
-    columns: Columns,
-    new: "NewColumn",
-    unknown: str,
-    untyped: bool = False,
-) -> Predict:
-    new.check(schema)
-    labels = None
-    if columns.label is not None:
-        names: Any = thresholds.labels or range(len(thresholds.thresholds))
-        labels = _as_column(list(names), schema.field(columns.label).type, columns.label, untyped)
-    return Predict(
-        columns,
-        schema,
-        labels,
-        thresholds.thresholds,
-        new.name,
-        new.only_predicted,
-        unknown_never=unknown == "never",
-    )
-
-
-def _as_column(names: list[Any], kind: pa.DataType, column: str, untyped: bool) -> pa.Array:
-    """Convert the labels of thresholds to the type of the table's labels."""
-    if untyped:
-        return pa.array([str(name) for name in names], pa.large_string())
-    whole = all(type(name) is int for name in names)
-    if (kind_of_id(kind) == WHOLE) != whole or not (whole or all(type(n) is str for n in names)):
-        raise TypeError(
-            f"labels of the thresholds are like {names[0]!r}, but column {column!r} holds "
-            f"{kind_of_id(kind)}: they cannot be matched by name"
-        )
-    return pa.array(names, pa.int64() if whole else pa.large_string())

@@ -1,16 +1,10 @@
 """Assess and diagnose thresholds that are tuned on long tables."""
 
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
-import pyarrow as pa
-from scipy import sparse
+from typing import TYPE_CHECKING, Any
 
 from halfmax._core.errors import ArgumentError, in_python
-from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.progress import ProgressLike
-from halfmax._core.threads import map_blocks
 from halfmax.honesty import on_staircase
 from halfmax.honesty.assess import tune_and_assess
 from halfmax.honesty.assessment import Assessment
@@ -19,13 +13,10 @@ from halfmax.honesty.diagnose import diagnose_checked
 from halfmax.honesty.diagnosis import Diagnosis
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
-from halfmax.tables.columns import id_type
-from halfmax.tables.engines.work import KeepWhatCounts
-from halfmax.tables.matrix import instance_type, matrix_of, number
-from halfmax.tables.open import OpenedTable, open_labelled, whole_matrix
-from halfmax.tables.sources import LocalTable
 from halfmax.tables.tune import tune_on_staircases
-from halfmax.tuning.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from halfmax.tables.open import OpenedTable
 
 
 def assess_table(
@@ -121,6 +112,8 @@ def assess_table(
     >>> print(f"{a.score:.3f} on these rows, about {a.expected_score:.3f} on new ones")
     0.812 on these rows, about 0.808 on new ones
     """
+    from halfmax.tables.open import open_labelled, whole_matrix
+
     draws = Draws.ask(n_resamples, level, seed, progress)
     goal = Goal.ask(metric, average, per_label, guard, zero_division)
     goal = goal.settle(one_classifier=label is None)
@@ -205,6 +198,8 @@ def diagnose_table(
     >>> diagnose_table(table, n_resamples=50).labels_with("uninformative")
     ['random']
     """
+    from halfmax.tables.open import open_labelled, whole_matrix
+
     draws = Draws.ask(n_resamples, level, seed, progress)
     goal = Goal.ask(metric, zero_division=zero_division)
     opened = open_labelled(source, label, score, truth, None, instance, check_duplicates)
@@ -212,8 +207,10 @@ def diagnose_table(
 
 
 def _assess_in_place(
-    opened: OpenedTable, goal: Goal, n_instances: int | None, draws: Draws
+    opened: "OpenedTable", goal: Goal, n_instances: int | None, draws: Draws
 ) -> Assessment:
+    from halfmax.tables.rows_that_count import no_rows, rows_that_count
+
     if not goal.one_classifier and opened.columns.instance is None:
         raise ArgumentError(
             "labels of one instance vary together, so this needs the column of instances: name it "
@@ -222,63 +219,7 @@ def _assess_in_place(
     tuned = tune_on_staircases(opened, goal, n_instances, draws.progress)
     tuning = tuned._tuning
     assert tuning is not None
-    data = _no_rows(True, 1) if goal.one_classifier else _rows_that_count(opened, tuned)
+    data = no_rows(True) if goal.one_classifier else rows_that_count(opened, tuned)
     case = Case(data, goal, tuned, draws, tuning.stairs)
     light = replace(tuned, _tuning=replace(tuning, choice=tuning.choice._replace(stairs=None)))
     return replace(Assessment.of(case, on_staircase.judge(case)), thresholds=light)
-
-
-def _no_rows(one_classifier: bool, n_labels: int) -> LabelledScores:
-    if one_classifier:
-        return LabelledScores(np.zeros(0, np.uint8), np.zeros(0), None, None, None)
-    empty = sparse.csr_array((0, n_labels))
-    return LabelledScores(empty.astype(np.uint8), empty, None, None, None)
-
-
-def _rows_that_count(opened: OpenedTable, tuned: Thresholds) -> LabelledScores:
-    """Fetch the rows that are true or predicted; only they show how labels vary together."""
-    columns, place = opened.columns, opened.place
-    assert columns.instance is not None
-    assert tuned.labels is not None
-    names = [str(name) for name in tuned.labels] if _is_untyped(place) else list(tuned.labels)
-    kind = pa.int64() if isinstance(names[0], int) else pa.large_string()
-    work = KeepWhatCounts(
-        columns,
-        pa.array(names, kind),
-        tuned.thresholds,
-        _instance_type(place, columns.instance),
-    )
-    found = _run(place, work) if isinstance(place, LocalTable) else place.collect(work)
-    return _as_matrix(found, len(names), _is_untyped(place))
-
-
-def _instance_type(place: Any, name: str) -> Any:
-    if isinstance(place, LocalTable):
-        return instance_type(place)
-    return id_type(place.schema.field(name).type)
-
-
-def _is_untyped(place: Any) -> bool:
-    return isinstance(place, LocalTable) and place.untyped
-
-
-def _run(table: LocalTable, work: KeepWhatCounts) -> pa.Table:
-    """Run the engine's work in this process."""
-
-    def run(place: int) -> list[pa.RecordBatch]:
-        part = table.parts[place]
-        return list(work(part.read(work.columns), part.name))
-
-    batches = [batch for part in map_blocks(run, range(len(table.parts))) for batch in part]
-    return pa.Table.from_batches(batches, work.schema)
-
-
-def _as_matrix(found: pa.Table, n_labels: int, untyped: bool) -> LabelledScores:
-    if not found.num_rows:
-        return _no_rows(False, n_labels)
-    rows, instances = number(found["instance"], untyped)
-    shape = len(instances), n_labels
-    columns, scores, truth = (found[name].to_numpy() for name in ("label", "score", "truth"))
-    true = matrix_of(rows, columns, truth.astype(np.uint8), shape)
-    true.eliminate_zeros()
-    return LabelledScores(true, matrix_of(rows, columns, scores, shape), None, None, None)

@@ -4,10 +4,10 @@ from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from halfmax._core.types import Array
+from halfmax.tables.arrow import pa, pc
+from halfmax.tables.convert import to_column, to_numpy
 from halfmax.tables.rows import Rows
 
 
@@ -26,7 +26,7 @@ class LabelCodes:
         names = pa.nulls(1, pa.int64()) if rows.names is None else rows.names
         used = np.flatnonzero(np.bincount(rows.codes, minlength=len(names)))
         table = np.empty(len(names), np.int32)
-        table[used] = self._codes(names.take(pa.array(used)))
+        table[used] = self._codes(names.take(to_column(used)))
         return table[rows.codes]
 
     @property
@@ -42,7 +42,7 @@ class LabelCodes:
                 known = names[:0] if self._known is None else self._known
                 self._known = pa.concat_arrays([known, new])
             codes = self._look_up(names)
-        return codes.to_numpy()  # type: ignore[no-any-return]
+        return to_numpy(codes)
 
     def _look_up(self, names: pa.Array) -> pa.Array:
         return pc.index_in(names, names[:0] if self._known is None else self._known)

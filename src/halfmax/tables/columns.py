@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.text import spell_out
+from halfmax.tables.arrow import pa
 
 TEXT, WHOLE = "text", "integers"
 _ROLES = ("instance", "label", "score", "truth", "weight")

@@ -2,60 +2,22 @@
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
-
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.files import refuse_input, refuse_inside
 from halfmax._core.limits import limits
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks
+from halfmax.tables.arrow import pa, pc
+from halfmax.tables.convert import to_numpy
 from halfmax.tables.files import in_large_batches, takes_in
 from halfmax.tables.sources import LocalTable, as_paths
 from halfmax.tables.writing import table_file
+from halfmax.tables.written import Written
 
 Path = str | os.PathLike[str]
 Predicting = Callable[[int], Iterator[pa.RecordBatch]]  # the batches of a part, by its number
-
-
-@dataclass(frozen=True)
-class Written:
-    """A table with predictions that was written to a file.
-
-    Attributes
-    ----------
-    path : str
-        The file.
-    rows : int
-        The number of rows in it.
-    predicted : int
-        How many of these rows are predicted positive.
-    rows_read : int
-        The number of rows in the source.
-
-    See Also
-    --------
-    apply_table : Writes such a file.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import pyarrow as pa
-    >>> from halfmax import apply_table, tune
-    >>> t = tune([0, 1, 1], [0.2, 0.4, 0.9])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     written = apply_table(t, pa.table({"score": [0.3, 0.7]}), pathlib.Path(folder, "a.csv"))
-    >>> written.rows, written.predicted
-    (2, 1)
-    """
-
-    path: str
-    rows: int
-    predicted: int
-    rows_read: int
 
 
 class NewColumn(NamedTuple):
@@ -162,6 +124,6 @@ def _as_frame(whole: pa.Table, native: Any, new: NewColumn) -> Any:
 
     frame = nw.from_native(native, eager_only=True)
     backend = nw.get_native_namespace(native)
-    values = whole[new.name].to_numpy()
+    values = to_numpy(whole[new.name])
     frame = frame.with_columns(nw.new_series(new.name, values, nw.Int8, backend=backend))
     return (frame.filter(nw.col(new.name) == 1) if new.only_predicted else frame).to_native()

@@ -13,7 +13,6 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from halfmax._core.errors import ArgumentError, setting
 from halfmax._core.limits import limits
@@ -21,8 +20,10 @@ from halfmax._core.progress import Progress
 from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array
 from halfmax.tables import kernels
+from halfmax.tables.arrow import pa
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.columns import Columns
+from halfmax.tables.convert import to_numpy
 from halfmax.tables.rows import Rows, plain
 from halfmax.tables.sources import LocalTable
 
@@ -53,7 +54,7 @@ class Rising:
             self.certain = False
             return None
         seen = _grown(seen or Risen(np.empty(0, np.int64), np.empty(0, np.int64)), columns)
-        if not kernels.climb(columns, ids.to_numpy().astype(np.int64, copy=False), *seen):
+        if not kernels.climb(columns, to_numpy(ids).astype(np.int64, copy=False), *seen):
             self.certain = False
         return seen
 
@@ -112,11 +113,11 @@ def _hashes(rows: Rows, codes: LabelCodes) -> Array:
 def _hash_ids(column: pa.Array) -> Array:
     """Return 64 bits for each id, equal for equal ids."""
     if pa.types.is_dictionary(column.type):
-        of_value: Array = _hash_ids(column.dictionary)[column.indices.to_numpy()]
+        of_value: Array = _hash_ids(column.dictionary)[to_numpy(column.indices)]
         return of_value
     if pa.types.is_integer(column.type):
         kind = np.uint64 if column.type == pa.uint64() else np.int64
-        return np.ascontiguousarray(column.to_numpy(), dtype=kind).view(np.uint64)
+        return np.ascontiguousarray(to_numpy(column), dtype=kind).view(np.uint64)
     texts = column.cast(pa.large_string())
     out = np.empty(len(texts), np.uint64)
     if not len(texts):

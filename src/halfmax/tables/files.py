@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
 from halfmax._core.limits import limits
 from halfmax._core.text import spell_out
+from halfmax.tables.arrow import pa
 from halfmax.tables.columns import Columns
 
 _BUFFER_BYTES = 1 << 20  # read buffer of a column, so that a row group is not loaded whole

@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-import pyarrow as pa
-
 from halfmax._core.threads import map_blocks
+from halfmax.tables.arrow import pa
 from halfmax.tables.columns import Columns
 from halfmax.tables.engines.engine import Engine
 from halfmax.tables.matrix import instance_type

@@ -10,7 +10,6 @@ from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 
 from halfmax._core.limits import limits
 from halfmax._core.progress import Progress
@@ -18,6 +17,7 @@ from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array
 from halfmax.staircase.counting import accumulate, add_entries
 from halfmax.staircase.grid import Grid
+from halfmax.tables.arrow import pa
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.engines.work import add_counts, of_scores
 from halfmax.tables.rows import Rows

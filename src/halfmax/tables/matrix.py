@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-from scipy import sparse
 
 from halfmax._core.errors import ArgumentError, in_python, setting
 from halfmax._core.gate.labelled import LabelledScores, check_sum_of_weights
@@ -14,12 +12,21 @@ from halfmax._core.gate.options import check_whole
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.threads import map_blocks
 from halfmax._core.types import Array, Floats
+from halfmax.tables.arrow import pa
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.columns import id_type, plain_type
+from halfmax.tables.convert import to_numpy
 from halfmax.tables.duplicates import refuse_duplicates
 from halfmax.tables.rows import Rows, plain
 from halfmax.tables.sources import LocalTable
 from halfmax.tables.tally import NO_ROWS, NO_WEIGHTS, as_integers
+
+
+def csr(content: Any, shape: tuple[int, int]) -> Any:
+    """Build a CSR matrix; scipy is slow to import, and passes over a table do without."""
+    from scipy import sparse
+
+    return sparse.csr_array(content, shape=shape)
 
 
 class Pairs(NamedTuple):
@@ -44,7 +51,7 @@ class Pairs(NamedTuple):
         rows, columns = self.rows[order], self.columns[order]
         if ((rows[1:] == rows[:-1]) & (columns[1:] == columns[:-1])).any():
             refuse_duplicates(table)
-        return sparse.csr_array((order, columns, _ends(rows, len(self.instances))), self.shape)
+        return csr((order, columns, _ends(rows, len(self.instances))), self.shape)
 
 
 def read_pairs(
@@ -113,7 +120,7 @@ def read_matrix(table: LocalTable, progress: ProgressLike) -> LabelledScores:
     scores = pairs.scores[stored.data], stored.indices, stored.indptr
     return LabelledScores(
         truth=_only(stored, pairs.truth[stored.data] == 1),
-        scores=sparse.csr_array(scores, shape=pairs.shape),
+        scores=csr(scores, shape=pairs.shape),
         weights=None if pairs.weights is None else _weights_of_rows(pairs),
         labels=pairs.labels,
         native=table.native,
@@ -138,24 +145,22 @@ def of_instances(data: LabelledScores, n_instances: int) -> LabelledScores:
         )
     shape = data.n_rows + more, data.n_labels
     truth, scores = (
-        sparse.csr_array((m.data, m.indices, np.pad(m.indptr, (0, more), "edge")), shape=shape)
+        csr((m.data, m.indices, np.pad(m.indptr, (0, more), "edge")), shape=shape)
         for m in (data.truth, data.scores)
     )
     return data._replace(truth=truth, scores=scores)
 
 
-def matrix_of(
-    rows: Array, columns: Array, values: Array, shape: tuple[int, int]
-) -> sparse.csr_array:
+def matrix_of(rows: Array, columns: Array, values: Array, shape: tuple[int, int]) -> Any:
     """Build a CSR matrix with sorted indices; no (row, column) may appear twice."""
     order = np.lexsort((columns, rows))
-    return sparse.csr_array((values[order], columns[order], _ends(rows, shape[0])), shape=shape)
+    return csr((values[order], columns[order], _ends(rows, shape[0])), shape=shape)
 
 
 def number(ids: pa.ChunkedArray, untyped: bool) -> tuple[npt.NDArray[np.int64], list[Any]]:
     """Return the position of each id in the sorted list of distinct ids, and this list."""
     coded = ids.dictionary_encode().unify_dictionaries()
-    codes = np.concatenate([chunk.indices.to_numpy() for chunk in coded.chunks])
+    codes = np.concatenate([to_numpy(chunk.indices) for chunk in coded.chunks])
     return in_order(codes, coded.chunk(0).dictionary, untyped)
 
 
@@ -186,7 +191,7 @@ def _only(stored: Any, kept: Array) -> Any:
     """Return a matrix of ones at the stored entries that are kept."""
     ends = np.append(0, np.cumsum(kept))[stored.indptr]
     places = stored.indices[kept]
-    return sparse.csr_array((np.ones(len(places), np.uint8), places, ends), shape=stored.shape)
+    return csr((np.ones(len(places), np.uint8), places, ends), shape=stored.shape)
 
 
 def _weights_of_rows(pairs: Pairs) -> Floats:

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from halfmax._core.types import Array, Floats
 from halfmax.staircase.grid import unit_weights
+from halfmax.tables.arrow import pa, pc
 from halfmax.tables.columns import Columns, id_type, plain_type
+from halfmax.tables.convert import to_numpy
 
 
 class Place(NamedTuple):
@@ -94,7 +94,7 @@ def encode(column: pa.Array) -> tuple[npt.NDArray[np.int32], pa.Array]:
     """Encode a column without nulls as codes and the values that they stand for."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    codes = column.indices.to_numpy().astype(np.int32, copy=False)
+    codes = to_numpy(column.indices).astype(np.int32, copy=False)
     return codes, column.dictionary.cast(id_type(column.type))
 
 
@@ -109,7 +109,7 @@ def _known(batch: pa.RecordBatch, name: str, place: Place) -> pa.Array:
     if pa.types.is_dictionary(column.type) and column.dictionary.null_count:
         column = plain(column)
     if column.null_count:
-        row = int(np.argmax(pc.is_null(column).to_numpy(zero_copy_only=False)))
+        row = int(np.argmax(to_numpy(pc.is_null(column))))
         raise ValueError(f"column {name!r} must not have nulls; {place.row(row)} has one")
     return column
 
@@ -119,7 +119,7 @@ def _floats(batch: pa.RecordBatch, name: str, place: Place) -> Array:
     kind = plain_type(column.type)
     if pa.types.is_dictionary(column.type) or pa.types.is_decimal(kind):
         column = column.cast(pa.float64())
-    values: Array = column.to_numpy(zero_copy_only=False)
+    values = to_numpy(column)
     if values.dtype in (np.float32, np.float64):
         return values
     return values.astype(np.float32 if values.dtype == np.float16 else np.float64)
@@ -143,10 +143,10 @@ def check_probabilities(values: Array, name: str, place: Place) -> Array:
 def _check_truth(column: pa.Array, name: str, place: Place) -> npt.NDArray[np.uint8]:
     column = plain(column)
     if pa.types.is_boolean(column.type):
-        return column.cast(pa.uint8()).to_numpy()  # type: ignore[no-any-return]
+        return to_numpy(column.cast(pa.uint8()))
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())
-    values = column.to_numpy(zero_copy_only=False)
+    values = to_numpy(column)
     ones = values == 1
     if not (ones | (values == 0)).all():
         wrong = ~(ones | (values == 0))

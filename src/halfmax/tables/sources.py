@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from halfmax._core.limits import limits
+from halfmax.tables.arrow import pa
 from halfmax.tables.columns import Columns, kind_of_id, plain_schema
 from halfmax.tables.files import CSV, Part, checked_batches, format_of, open_files
 from halfmax.tables.rows import Rows, read_rows

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.gate.options import check_whole
@@ -15,6 +14,7 @@ from halfmax.metrics.objective import Objective
 from halfmax.staircase.counting import count_entries
 from halfmax.staircase.grid import Grid
 from halfmax.staircase.staircase import Staircase
+from halfmax.tables.arrow import pa
 
 _MOST_DIGITS = 18  # all integers of this length fit into 64 bits
 _ROUNDING = 1e-9  # relative rounding error of sums of weights

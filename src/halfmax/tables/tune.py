@@ -1,7 +1,7 @@
 """Tune thresholds on long tables: macro and micro where the data is, all else as a matrix."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,13 +9,14 @@ from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.progress import ProgressLike
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
-from halfmax.tables.open import OpenedTable, open_labelled, whole_matrix
-from halfmax.tables.passes import Passes
 from halfmax.tuning import tune
 from halfmax.tuning.exact.choose import choose_on
 from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tuning import Tuning
 from halfmax.tuning.warn import warn_of_problems
+
+if TYPE_CHECKING:
+    from halfmax.tables.open import OpenedTable
 
 _ENOUGH_ROWS = 1 << 62
 
@@ -122,6 +123,8 @@ def tune_table(
     >>> t.labels, t.thresholds.tolist(), round(t.score, 4)
     (('cat', 'dog'), [0.4, 0.3], 0.8333)
     """
+    from halfmax.tables.open import open_labelled, whole_matrix
+
     floors = {"min_precision": min_precision, "min_recall": min_recall}
     goal = Goal.ask(metric, average, per_label, guard, zero_division, **floors)
     goal = goal.settle(one_classifier=label is None)
@@ -135,7 +138,7 @@ def tune_table(
 
 
 def _tune_in_place(
-    opened: OpenedTable, goal: Goal, n_instances: int | None, progress: ProgressLike
+    opened: "OpenedTable", goal: Goal, n_instances: int | None, progress: ProgressLike
 ) -> Thresholds:
     tuned = tune_on_staircases(opened, goal, n_instances, progress)
     tuning = tuned._tuning
@@ -152,9 +155,12 @@ def _tune_in_place(
 
 
 def tune_on_staircases(
-    opened: OpenedTable, goal: Goal, n_instances: int | None, progress: ProgressLike
+    opened: "OpenedTable", goal: Goal, n_instances: int | None, progress: ProgressLike
 ) -> Thresholds:
     """Tune on the staircases of the table; the result keeps them."""
+    from halfmax.tables.open import whole_matrix
+    from halfmax.tables.passes import Passes
+
     apart = goal.per_label or goal.one_classifier
     with Passes(opened, progress, 2 if apart else 3) as passes:
         tally = passes.collect()

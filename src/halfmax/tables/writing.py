@@ -6,10 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from halfmax._core.files import check_writable, whole_file
 from halfmax._core.text import spell_out
+from halfmax.tables.arrow import pa
 from halfmax.tables.columns import plain_schema
 from halfmax.tables.files import ARROW, CSV, PARQUET, compression_of, delimiter_of, format_of
 from halfmax.tables.rows import plain

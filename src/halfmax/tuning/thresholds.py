@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from halfmax._core import predict as _apply
 from halfmax._core.errors import ArgumentError, in_python
@@ -20,7 +20,9 @@ from halfmax.metrics.metric import PRECISION, RECALL
 from halfmax.tuning import file
 from halfmax.tuning.file import COLUMNS
 from halfmax.tuning.report_request import ReportRequest
-from halfmax.tuning.tuning import Tuning
+
+if TYPE_CHECKING:
+    from halfmax.tuning.tuning import Tuning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,11 +94,11 @@ class Thresholds(Result):
     predicted: Array
     guard: str | None = None
     _frame_library: Any = field(default=None)
-    _tuning: Tuning | None = field(default=None)
+    _tuning: "Tuning | None" = field(default=None)
 
     @classmethod
     def of(
-        cls, tuning: Tuning, labels: Labels | None, native: Any, reached: float | None = None
+        cls, tuning: "Tuning", labels: Labels | None, native: Any, reached: float | None = None
     ) -> Self:
         """Build the result that users get from what was tuned.
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, warn
 from halfmax._core.gate import frames
+from halfmax._core.gate.kinds import is_sparse
 from halfmax._core.gate.labels import Labels
 from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
@@ -45,12 +45,14 @@ def like_input(predictions: Any, matrix: Matrix, scores: Any) -> Any:
 
 def csr_like(container: Any) -> Any:
     """Return csr_matrix for sparse matrices and csr_array for sparse arrays."""
+    from scipy import sparse
+
     return sparse.csr_matrix if sparse.isspmatrix(container) else sparse.csr_array
 
 
 def open_matrix(values: Any, name: str, shapes: Mapping[int, str] = _SHAPES) -> Matrix:
     """Read a container of numbers: list, array, scipy sparse, or a frame or series."""
-    if sparse.issparse(values):
+    if is_sparse(values):
         return Matrix(_canonical_csr(values, name), None, None)
     labels, native = None, None
     if (opened := frames.to_numpy(values, name)) is not None:
@@ -145,9 +147,7 @@ def check_binary(matrix: Matrix, name: str) -> Any:
         if not _is_binary(values.data):
             _refuse_not_binary(matrix, name)
         if values.data.all():
-            return sparse.csr_array(
-                (_ones(values.nnz), values.indices, values.indptr), shape=values.shape
-            )
+            return _csr_of_ones(values.indices, values.indptr, values.shape)
         kept = values.astype(np.uint8)
         kept.eliminate_zeros()
         return kept
@@ -172,6 +172,8 @@ def _canonical_csr(values: Any, name: str) -> Any:
         values = values.tocoo()
     _check_indices(values, name)
     _check_stored_once(values, name)
+    from scipy import sparse
+
     matrix = sparse.csr_array(values)
     if not matrix.has_sorted_indices:
         matrix = matrix.sorted_indices()
@@ -202,6 +204,8 @@ def _check_indices(values: Any, name: str) -> None:
 
 def _check_stored_once(values: Any, name: str) -> None:
     if values.format == "coo":
+        from scipy import sparse
+
         # A conversion would silently add up duplicates, so count them first.
         pattern = sparse.coo_array((_ones(values.nnz), (values.row, values.col)), values.shape)
         twice = pattern.astype(np.int32).tocsr()
@@ -283,7 +287,13 @@ def _dense_to_ones(matrix: Matrix, name: str) -> Any:
     in_row, columns = zip(*map_blocks(read, spans(n_rows, step)), strict=True)
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(in_row))])
     indices = np.concatenate(columns)
-    return sparse.csr_array((_ones(len(indices)), indices, indptr), shape=values.shape)
+    return _csr_of_ones(indices, indptr, values.shape)
+
+
+def _csr_of_ones(indices: Array, indptr: Array, shape: tuple[int, int]) -> Any:
+    from scipy import sparse
+
+    return sparse.csr_array((_ones(len(indices)), indices, indptr), shape=shape)
 
 
 def _ones(size: int) -> npt.NDArray[np.uint8]:

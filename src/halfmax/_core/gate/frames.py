@@ -2,19 +2,24 @@
 
 from collections.abc import Hashable, Mapping
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 
 from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
+from halfmax._core.gate.kinds import may_be_frame
 from halfmax._core.types import Array
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 
 def to_numpy(values: Any, name: str) -> tuple[Array, tuple[Hashable, ...] | None] | None:
     """Return the numbers of a frame, with its column names, or of a series; None for others."""
-    if isinstance(values, (np.ndarray, list, tuple, int, float)):
+    if not may_be_frame(values):
         return None
+    import narwhals as nw  # arrays do not need it
+
     try:
         data = nw.from_native(values, pass_through=True, allow_series=True)
     except nw.exceptions.DuplicateError as error:
@@ -62,6 +67,10 @@ def check_same_rows(**containers: Any) -> None:
 
 
 def _index(native: Any) -> Any:
+    if not may_be_frame(native):
+        return None
+    import narwhals as nw
+
     data = nw.from_native(native, pass_through=True, allow_series=True)
     return nw.maybe_get_index(data) if isinstance(data, (nw.DataFrame, nw.Series)) else None
 
@@ -110,6 +119,8 @@ def _counts_from_0(index: Any) -> bool:
 
 def like(native: Any, predictions: Array) -> Any:
     """Return predictions as a frame or series with the library, names and index of `native`."""
+    import narwhals as nw
+
     data = nw.from_native(native, eager_only=True, allow_series=True)
     if isinstance(data, nw.Series):
         return _filled(data, predictions).to_native()
@@ -121,11 +132,15 @@ def like(native: Any, predictions: Array) -> Any:
 
 def library(native: Any) -> str:
     """Return the name of the library of a frame or series."""
+    import narwhals as nw
+
     return str(nw.get_native_namespace(native).__name__)
 
 
 def table(library: Any, columns: Mapping[str, Any]) -> Any:
     """Build a frame of a library from columns."""
+    import narwhals as nw
+
     try:
         return nw.from_dict(dict(columns), backend=library).to_native()
     except (TypeError, ValueError):  # names of several types, or of a type no column can hold
@@ -133,8 +148,10 @@ def table(library: Any, columns: Mapping[str, Any]) -> Any:
         return nw.from_dict(named, backend=library).to_native()
 
 
-def _filled(column: nw.Series[Any], values: Array) -> nw.Series[Any]:
+def _filled(column: "nw.Series[Any]", values: Array) -> "nw.Series[Any]":
     """Return an int8 column of these values with the name and index of `column`."""
+    import narwhals as nw
+
     backend = nw.get_native_namespace(column)
     fresh = nw.new_series(column.name, np.ascontiguousarray(values), nw.Int8, backend=backend)
     if (index := nw.maybe_get_index(column)) is None:
@@ -144,7 +161,9 @@ def _filled(column: nw.Series[Any], values: Array) -> nw.Series[Any]:
     return nw.from_native(native, series_only=True)
 
 
-def _check_column(column: nw.Series[Any], name: str) -> None:
+def _check_column(column: "nw.Series[Any]", name: str) -> None:
+    import narwhals as nw
+
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
         raise ArgumentTypeError(f"{name} must be numbers or bool; got {column.dtype}")
     if missing := int(column.null_count()):

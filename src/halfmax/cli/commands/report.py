@@ -93,9 +93,9 @@ def report(
 
 def check_page(option: str, out: str, force: bool, title: str | None = None) -> None:
     """Refuse a page that cannot be written, before the long work."""
+    from halfmax._core.extras import require_installed
     from halfmax._core.files import check_writable
     from halfmax.report.page import NEEDED
-    from halfmax.report.templating import require_installed
 
     if out == STANDARD:
         raise ValueError(f"{option} must name a file: a page is not written to standard output")

@@ -9,14 +9,13 @@ from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from halfmax._core.files import refuse_input, whole_file
 from halfmax._core.limits import limits
 from halfmax._core.progress import ProgressLike
 from halfmax.mesh.records.reading import AnyPath, find_files, read_records
 from halfmax.mesh.records.record import Deletion, Record, join_text
+from halfmax.tables.arrow import pa, pc
 
 _REPLACED, _DELETED = b"halfmax.mesh.replaced", b"halfmax.mesh.deleted"
 _SCHEMA = pa.schema(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from halfmax._core.extras import require_installed
 from halfmax._core.files import refuse_input
 from halfmax._core.progress import ProgressLike
 from halfmax.mesh.model.settings import Settings
@@ -16,7 +17,7 @@ from halfmax.paper.folder import as_json, prepare_folder, write_files
 from halfmax.paper.mesh.pictures import pictures
 from halfmax.paper.mesh.sheets import sheets
 from halfmax.paper.mesh.study import Study, run_study
-from halfmax.report.templating import fill_template, require_installed
+from halfmax.report.templating import fill_template
 
 PAGE = "mesh.html"
 _PREFIX, _ENDINGS = "mesh", (".csv", ".html", ".json", ".md", ".png", ".svg")  # of output files

@@ -6,9 +6,8 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-import pyarrow as pa
-
 from halfmax._core.limits import limits
+from halfmax.tables.arrow import pa
 from halfmax.tables.columns import TEXT, kind_of_id, plain_schema, plain_type
 from halfmax.tables.engines.engine import Engine, Work, fault_of_python
 

@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-import pyarrow as pa
+from halfmax.tables.arrow import pa
 
 # What engines say, somewhere in a long text, when the Python of their workers cannot run the work.
 _FAULTS = (
     (r"No module named '([\w.]+)'", "lacks {found!r}"),
+    (r"this needs '([\w.]+)'[^:]*, not installed", "lacks {found!r}"),
     (r"PACKAGE_NOT_INSTALLED\] (\w+)", "lacks {found!r}"),
     (
         r"Python in worker has different version:? (\d+\.\d+)",

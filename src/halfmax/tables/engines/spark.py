@@ -7,9 +7,8 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any
 
-import pyarrow as pa
-
 from halfmax._core.errors import ArgumentError, ArgumentTypeError
+from halfmax.tables.arrow import pa
 from halfmax.tables.engines.engine import Engine, Work, fault_of_python
 from halfmax.tables.files import in_large_batches
 

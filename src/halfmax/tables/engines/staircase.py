@@ -1,12 +1,11 @@
 """The two passes over a table in an engine: work is sent there, counts are returned."""
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from halfmax._core.types import Array
 from halfmax.staircase.counting import accumulate
 from halfmax.staircase.grid import Grid
+from halfmax.tables.arrow import pa, pc
 from halfmax.tables.columns import Columns, id_type
 from halfmax.tables.engines.engine import Engine
 from halfmax.tables.engines.work import CollectPositives, CountSteps, of_scores

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from halfmax._core.errors import ArgumentError, setting
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array, Floats
 from halfmax.staircase.counting import add_entries
 from halfmax.staircase.grid import Grid
+from halfmax.tables.arrow import pa
 from halfmax.tables.codes import LabelCodes
 from halfmax.tables.columns import Columns
+from halfmax.tables.convert import places_in, to_column
 from halfmax.tables.rows import Rows, plain, read_rows
 
 Batches = Iterator[pa.RecordBatch]
@@ -56,7 +56,7 @@ class CollectPositives(_OfRoles):
             total = add_counts(total, np.bincount(columns, rows.weights))
             found = rows.positive
             if len(found):
-                scores = pa.array(rows.scores[found], pa.float64())
+                scores = to_column(rows.scores[found].astype(np.float64))
                 yield self._batch(codes.known, columns[found], scores, rows.counts[found])
         if len(total):
             yield self._batch(
@@ -64,8 +64,8 @@ class CollectPositives(_OfRoles):
             )
 
     def _batch(self, known: pa.Array, columns: Array, scores: pa.Array, counts: Array) -> Any:
-        labels = known.take(pa.array(columns)).cast(self.label_type)
-        counted = pa.array(counts.astype(self.count_type.to_pandas_dtype()))
+        labels = known.take(to_column(columns)).cast(self.label_type)
+        counted = to_column(counts.astype(self.count_type.to_pandas_dtype()))
         return pa.record_batch([labels, scores, counted], schema=self.schema)
 
 
@@ -91,7 +91,7 @@ class CountSteps(_OfRoles):
             scores = rows.scores.astype(np.float64)
             add_entries(columns, scores, rows.counts, self.grid, lowest, bins)
         step = np.flatnonzero(bins)
-        yield pa.record_batch([pa.array(step), pa.array(bins[step])], schema=self.schema)
+        yield pa.record_batch([to_column(step), to_column(bins[step])], schema=self.schema)
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,10 @@ class KeepWhatCounts(_OfRoles):
             assert rows.truth is not None
             assert rows.instances is not None
             kept = np.flatnonzero((rows.truth == 1) | (rows.scores >= self.thresholds[columns]))
-            instances = plain(rows.instances).take(pa.array(kept)).cast(self.instance_type)
+            instances = plain(rows.instances).take(to_column(kept)).cast(self.instance_type)
             truth = rows.truth[kept].view(np.int8)
-            numbers = [columns[kept], rows.scores[kept].astype(np.float64), truth]
-            yield pa.record_batch([instances, *map(pa.array, numbers)], schema=self.schema)
+            numbers: list[Array] = [columns[kept], rows.scores[kept].astype(np.float64), truth]
+            yield pa.record_batch([instances, *map(to_column, numbers)], schema=self.schema)
 
 
 @dataclass(frozen=True)
@@ -158,8 +158,8 @@ class Predict:
         if self.labels is None:
             return self.thresholds[rows.codes]
         assert rows.names is not None
-        place = pc.index_in(rows.names, self.labels)
-        unknown = np.flatnonzero(np.asarray(place.is_null())[rows.codes])
+        place = places_in(self.labels, rows.names)
+        unknown = np.flatnonzero((place < 0)[rows.codes])
         if len(unknown) and not self.unknown_never:
             row = int(unknown[0])
             label = rows.names[int(rows.codes[row])].as_py()
@@ -168,7 +168,7 @@ class Predict:
                 f"have {spell_out(self.labels[:9].to_pylist(), most=8)}: tune it too, or use "
                 f"{setting('unknown', 'never')} to never predict such labels"
             )
-        of_name = np.append(self.thresholds, np.inf)[pc.fill_null(place, -1).to_numpy()]
+        of_name = np.append(self.thresholds, np.inf)[place]
         thresholds: Array = of_name[rows.codes]
         return thresholds
 
@@ -184,17 +184,16 @@ def with_prediction(
     """Add the predictions to a batch, and cast it to the schema."""
     columns = [plain(column) for column in batch.columns]
     columns = [column.cast(field.type) for column, field in zip(columns, schema, strict=False)]
-    found = pa.array(predicted.astype(np.int8))
+    found = to_column(predicted.astype(np.int8))
     whole = pa.record_batch([*columns, found], schema=schema)
-    return whole.filter(pa.array(predicted)) if only_predicted else whole
+    return whole.filter(to_column(predicted)) if only_predicted else whole
 
 
 def codes_among(labels: pa.Array, rows: Rows) -> npt.NDArray[np.int32]:
     """The position of each row's label in a list of all labels."""
     if rows.names is None:
         return rows.codes
-    place = pc.fill_null(pc.index_in(rows.names, labels), -1)
-    codes: npt.NDArray[np.int32] = place.to_numpy()[rows.codes]
+    codes: npt.NDArray[np.int32] = places_in(labels, rows.names)[rows.codes]
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         label = rows.names[int(rows.codes[row])].as_py()
