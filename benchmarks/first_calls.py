@@ -132,7 +132,7 @@ def surroundings(folder: Path) -> dict[str, str]:
     home = folder / "home"
     home.mkdir(mode=0o500, exist_ok=True)
     nowhere = os.path.join(os.devnull, "cache")
-    caches = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NUMBA_CACHE_DIR")
+    caches = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME")
     return {
         **os.environ,
         **dict.fromkeys(caches, nowhere),
