@@ -51,6 +51,15 @@ def dense(n_rows, n_labels, seed=0):
     return truth, scores
 
 
+def common(n_rows, n_labels, base_rate, dtype=np.float32, seed=0):
+    """Many labels that all have the same share of positives, and scores that lie 1.5 apart."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random((n_rows, n_labels), np.float32) < base_rate).view(np.int8)
+    scores = rng.standard_normal((n_rows, n_labels), np.float32)
+    scores += np.float32(1.5) * truth
+    return truth, scores.astype(dtype, copy=False)
+
+
 def rare_labels(n_rows, n_labels, seed=0):
     """Base rates over three decades, signals from none to strong, each with its own calibration."""
     rng = np.random.default_rng(seed)

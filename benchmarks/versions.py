@@ -82,6 +82,8 @@ def _table() -> Callable[[], object]:
 TASKS: dict[str, Callable[[], Callable[[], object]]] = {
     "tune, 10^7 scores": lambda: _tune(*_one(10**7)),
     "tune macro, 20,000 x 2,000": lambda: _tune(*_dense(20_000, 2_000)),
+    "tune macro, 20,000 x 2,000, 5 % positive": lambda: _tune(*data.common(20_000, 2_000, 0.05)),
+    "tune macro, 20,000 x 2,000, 20 % positive": lambda: _tune(*data.common(20_000, 2_000, 0.2)),
     "tune micro, 20,000 x 2,000": lambda: _tune(*_dense(20_000, 2_000), average="micro"),
     "tune samples, 20,000 x 500": lambda: _tune(*_dense(20_000, 500), average="samples"),
     "tune shared macro, 20,000 x 500": lambda: _tune(*_dense(20_000, 500), per_label=False),

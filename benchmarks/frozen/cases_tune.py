@@ -52,6 +52,19 @@ def tune_one() -> Iterator[Case]:
         yield Case(f"tune/one/{name}/accuracy", partial(tuned, *pair, metric="accuracy"))
 
 
+def tune_common() -> Iterator[Case]:
+    """Labels with many positives, which are tuned without counting at every step."""
+    rng = np.random.default_rng(11)
+    y = (rng.random((2_000, 12)) < np.linspace(0.1, 0.9, 12)).astype(np.int8)
+    s = rng.normal(1.5 * y)
+    for (name, metric), dtype in product(METRICS.items(), (np.float32, np.float64)):
+        how = {"metric": metric}
+        yield Case(
+            f"tune/common/{name}/{dtype.__name__}", partial(tuned, y, s.astype(dtype), **how)
+        )
+    yield Case("tune/common/two decimals", partial(tuned, y, np.round(s, 2)))
+
+
 def tune_one_restricted() -> Iterator[Case]:
     y, s = one()
     for guard in GUARDS:
@@ -218,6 +231,7 @@ def metrics() -> Iterator[Case]:
 
 GROUPS = (
     tune_one,
+    tune_common,
     tune_one_restricted,
     tune_many,
     tune_many_odd,

@@ -50,6 +50,12 @@ class Limits:
     few_expected: float = 4.0  # rows of the sample; a cut that opens fewer is taken at once
     alike_rows: int = 8  # sampled rows with one score, before a bucket is tested for ties
 
+    # One threshold per label of a dense matrix (tuning.exact.pruned)
+    pruned_steps: int = 64  # of a label, on average; with fewer, staircases are counted faster
+    pruned_rows: int = 1 << 20  # at most, because whole columns are copied
+    pruned_row_bytes: int = 1 << 8  # of each row, copied at once: several cache lines
+    pruned_cells: int = 1 << 10  # of a label's histogram, at most; it then stays in the L1 cache
+
     # One threshold for all labels (tuning.exact.shared)
     shared_chunk: int = 1 << 20  # scores swept at a time
     shared_picked: int = 1 << 23  # scores moved to their bins at a time

@@ -124,6 +124,8 @@ def tune_and_assess(
     data: LabelledScores, goal: Goal, draws: Draws, stairs: Staircase | None = None
 ) -> Assessment:
     """Tune data that have passed the gate, and assess the result."""
+    if stairs is None and goal.labels_apart and not data.is_binary and on_staircase.can_judge(goal):
+        stairs = Staircase.of_checked(data)  # on which they are both tuned and judged
     tuned = tune_silently(data, goal, stairs)
     assert tuned._tuning is not None
     return assess_tuned(tuned, tuned._tuning, draws)

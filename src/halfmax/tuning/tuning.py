@@ -6,6 +6,7 @@ from functools import cached_property
 
 from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.progress import ProgressLike
+from halfmax._core.types import Array
 from halfmax.metrics.goal import Goal
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import Choice
@@ -33,3 +34,10 @@ class Tuning:
         """The staircase of each label, built on first use and then kept."""
         stairs = self.choice.stairs
         return Staircase.of_checked(self.load()) if stairs is None else stairs
+
+    def stairs_of(self, labels: Array) -> Staircase:
+        """Return the staircases of some labels; if they are few, without building the others."""
+        built = self.choice.stairs is not None or "stairs" in self.__dict__
+        if built or self.data is None or 2 * len(labels) > self.data.n_labels:
+            return self.stairs.of_labels(labels)
+        return Staircase.of_checked(self.data.of_labels(labels))

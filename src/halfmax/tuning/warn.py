@@ -130,12 +130,13 @@ def _cannot_lose_much(objective: Objective, tuned: Thresholds, few: Array) -> bo
 
 def _expected_at_most(tuning: Tuning, tuned: Thresholds, few: Array) -> float:
     """Return what `assess` would expect if its bootstrap, which takes time, saw no optimism."""
-    stairs, objective, some = tuning.stairs, tuning.goal.objective, few
+    stairs, objective, some = tuning.stairs_of(few), tuning.goal.objective, few
     most = limits.warning_labels
     if len(few) > most:
-        some = few[np.argsort(keys_of_labels(stairs.of_labels(few)), kind="stable")[:most]]
+        kept = np.argsort(keys_of_labels(stairs), kind="stable")[:most]
+        stairs, some = stairs.of_labels(kept), few[kept]
     positives = tuning.choice.counts.positives
-    left = of_each_label(stairs.of_labels(some), objective, PLENTY + 1, positives).expected
+    left = of_each_label(stairs, objective, PLENTY + 1, positives).expected
     alone = tuned.average == "binary"
     expected = tuned.label_scores.copy()
     judged = leave_one_out.mixed(positives[some], expected[some], left, alone)

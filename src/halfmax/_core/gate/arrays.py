@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, warn
 from halfmax._core.gate import frames
+from halfmax._core.gate.kernels import count_ones, find_ones
 from halfmax._core.gate.kinds import is_sparse
 from halfmax._core.gate.labels import Labels
 from halfmax._core.limits import limits
@@ -279,14 +280,19 @@ def _dense_to_ones(matrix: Matrix, name: str) -> Any:
         block = values[rows]
         if not _is_binary(block):
             _refuse_not_binary(matrix, name)
-        ones = np.flatnonzero(np.ascontiguousarray(block).astype(np.bool_, copy=False))
-        row, column = np.divmod(ones, n_labels)
-        return np.bincount(row, minlength=len(block)), column.astype(np.int32)
+        cells = np.ascontiguousarray(block)
+        cells = (cells if cells.itemsize == 1 else cells.astype(np.bool_)).view(np.uint8)
+        in_row = np.empty(len(block), np.int64)
+        columns = np.empty(count_ones(cells, in_row) + 1, np.int32)
+        find_ones(cells, columns)
+        return in_row, columns[:-1]
 
     step = max(1, limits.block_cells // n_labels)
     in_row, columns = zip(*map_blocks(read, spans(n_rows, step)), strict=True)
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(in_row))])
     indices = np.concatenate(columns)
+    if len(indices) < 1 << 31:  # otherwise scipy would convert the indices to 64 bits
+        indptr = indptr.astype(np.int32)
     return _csr_of_ones(indices, indptr, values.shape)
 
 

@@ -14,7 +14,7 @@ from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid, equivalent, unit_weights
 from halfmax.staircase.staircase import NO_STEP, Staircase
-from halfmax.tuning.exact import groups, micro, one, samples, shared
+from halfmax.tuning.exact import groups, micro, one, pruned, samples, shared
 from halfmax.tuning.exact.kernels import first_best
 
 _CHUNK_STEPS = 1 << 16  # so that the metric's temporary arrays stay in the cache
@@ -36,6 +36,8 @@ def choose(data: LabelledScores, goal: Goal, stairs: Staircase | None = None) ->
     if data.is_binary:
         return _best_of_one(data, goal.objective)
     if goal.average != "samples" and goal.per_label:
+        if stairs is None and goal.average == "macro" and pruned.pays(data, goal.objective):
+            return _best_without_stairs(data, goal.objective)
         stairs = Staircase.of_checked(data) if stairs is None else stairs
         return choose_on(stairs, goal.average, goal.objective)
     return count_at(data, best_thresholds(data, goal))
@@ -117,10 +119,26 @@ def _best_of_each(stairs: Staircase, objective: Objective) -> Choice:
             np.repeat(positives, length),
             np.repeat(total, length),
         )
-        none_value = objective(0, 0, positives, total)
-        none_value[np.isnan(none_value) & (positives == 0)] = np.inf  # best left out of the mean
+        none_value = _value_of_none(objective, positives, total)
         first_best(offsets, value, none_value, NO_STEP, step[part])
     return _at_steps(stairs, step)
+
+
+def _best_without_stairs(data: LabelledScores, objective: Objective) -> Choice:
+    thresholds, counts = pruned.best_steps(data, objective)
+    tp, predicted, positives, total = counts
+    none_value = _value_of_none(objective, positives, total)
+    none = ~((tp > 0) & (objective(*counts) > none_value))
+    thresholds[none], tp[none], predicted[none] = np.inf, 0, 0
+    return Choice(thresholds + 0.0, counts)
+
+
+def _value_of_none(objective: Objective, positives: Array, total: Array) -> Floats:
+    """Return the value of predicting no rows, as the mean over labels should see it."""
+    value = objective(0, 0, positives, total)
+    value[np.isnan(value) & (positives == 0)] = np.inf  # best left out of the mean
+    value[np.isnan(value)] = -np.inf
+    return value
 
 
 def _at_steps(stairs: Staircase, step: Array) -> Choice:
