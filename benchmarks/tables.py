@@ -144,7 +144,7 @@ def check_same(path):
             assert score == 0 or found[label] == threshold
 
 
-# A separate process shows the memory of everything, numba and pyarrow included.
+# A separate process shows the memory of everything, pyarrow included.
 
 _MEASURED = """
 import re, time, warnings
