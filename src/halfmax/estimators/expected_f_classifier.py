@@ -161,7 +161,7 @@ class ExpectedFClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         *self.estimators_, self.empty_estimator_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_to)(self.estimator, X, target, params) for target in _targets(ones)
         )
-        self.sizes_ = np.unique(np.diff(ones.indptr))
+        self.sizes_ = np.unique(np.diff(ones.indptr)).astype(np.int64)
         self.classes_ = [np.array([0, 1]) for _ in self.estimators_]
         self.labels_, self._kind = kind.labels, kind
         return self
