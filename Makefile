@@ -79,6 +79,7 @@ wheel: $(RUN)/python ## build a wheel and a source archive in dist/
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check build
 	$(RUN)/python -m build --outdir dist
 
-clean: ## remove the environment, the compiled kernels and caches
+clean: ## remove the environment, what was built and caches
 	rm -rf $(VENV) build src/halfmax/_compiled .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage
+	rm -f src/halfmax/report/templates/vega.js
 	find src -name '*.so' -delete

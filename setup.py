@@ -1,9 +1,13 @@
-"""Compile the kernels; everything else about the package is in pyproject.toml.
+"""Compile the kernels and bundle Vega; everything else about the package is in pyproject.toml.
 
 Every module of `src` whose name ends in ``kernels`` is ordinary Python that Cython turns into C. It
 is compiled once for any processor ("baseline") and, on x86-64, once more for processors with AVX2.
 `halfmax._core.compiled` chooses between them when they are imported. Without a C compiler the
 package is installed all the same, and the interpreter runs the kernels.
+
+Vega draws the charts of reports in the browser. Bundling it takes a second, so that is done here,
+once, by vl-convert, which is needed no more afterwards. Source archives contain the bundle. Without
+it the package is installed all the same, and `halfmax.report.vega` bundles Vega in each process.
 """
 
 import os
@@ -16,11 +20,15 @@ from pathlib import Path
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
 ROOT = Path(__file__).parent
 SOURCE = Path("src/halfmax")
 BUILD = Path("build/kernels")  # where the C files go
 SHARED = "halfmax._core.cyutility"  # what all compiled kernels have in common
+VEGA = SOURCE / "report/templates/vega.js"
+BUNDLER = "vl-convert-python>=1.9,<2"
 
 DIRECTIVES = {
     "language_level": 3,
@@ -55,6 +63,11 @@ NO_COMPILER = (
     "(Debian: apt-get install gcc libc6-dev python3-dev)"
 )
 
+NO_VEGA = (
+    "halfmax: Vega was not bundled, so reports will need vl-convert and take a second longer "
+    "(pip install vl-convert-python)"
+)
+
 
 class BuildKernels(build_ext):
     """Compile on all cores, and go on without kernels where there is no compiler."""
@@ -79,6 +92,50 @@ class BuildKernels(build_ext):
             target = Path(self.get_ext_fullpath(extension.name))
             target.parent.mkdir(parents=True, exist_ok=True)
         super().copy_extensions_to_source()
+
+
+class BuildPackage(build_py):
+    """Copy the package, with Vega."""
+
+    def run(self):
+        bundle_vega()
+        super().run()
+
+
+class BuildArchive(sdist):
+    """Pack the sources, with Vega."""
+
+    def run(self):
+        bundle_vega()
+        super().run()
+
+
+def bundle_vega() -> None:
+    """Write Vega as the text of a script element, if it is not there yet and vl-convert is."""
+    if VEGA.exists():
+        return
+    try:
+        import vl_convert
+
+        bundle = vl_convert.javascript_bundle()
+    except Exception as error:
+        if os.environ.get("HALFMAX_NEED_VEGA"):
+            raise
+        print(f"{NO_VEGA}\n  ({error})", file=sys.stderr)
+        return
+    text = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    VEGA.write_text(text, encoding="utf-8", newline="\n")
+
+
+def needed_to_build() -> list[str]:
+    """What to install for this build, besides the `build-system` of pyproject.toml.
+
+    Pip and build ask with the command egg_info. There are no wheels of vl-convert for musl, and
+    compiling it there would take far longer than it saves.
+    """
+    is_asked = sys.argv[-1] == "egg_info"
+    has_wheel = "musl" not in (sysconfig.get_config_var("EXT_SUFFIX") or "")
+    return [BUNDLER] if is_asked and has_wheel and not VEGA.exists() else []
 
 
 def compiled(name: str, source: Path, flags: list[str]) -> Extension:
@@ -131,6 +188,7 @@ def extensions() -> list[Extension]:
 os.chdir(ROOT)
 setup(
     ext_modules=extensions(),
-    cmdclass={"build_ext": BuildKernels},
+    cmdclass={"build_ext": BuildKernels, "build_py": BuildPackage, "sdist": BuildArchive},
+    setup_requires=needed_to_build(),
     options={"bdist_wheel": {"py_limited_api": "cp311"}} if STABLE else {},
 )

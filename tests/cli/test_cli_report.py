@@ -424,12 +424,12 @@ class TestBeforeTheWork:
 
     def test_missing_packages_are_named(self, words, monkeypatch):
         def find_spec(name):
-            return None if name == "altair" else importlib.util.find_spec(name)
+            return None if name == "itables" else importlib.util.find_spec(name)
 
         monkeypatch.setattr(extras, "find_spec", find_spec)
         shown = run(*words)
         assert shown.exit_code == 2
-        message = "this needs 'altair', not installed: pip install 'halfmax[report]'"
+        message = "this needs 'itables', not installed: pip install 'halfmax[report]'"
         assert shown.stderr == f"halfmax: {message}\n"
         assert files() == set()
 

@@ -52,7 +52,7 @@ def test_fitting_builds_one_staircase(built):
 @pytest.mark.parametrize(("truth", "scores"), [(MANY, SCORES), (ONE, SCORES[:, 1])])
 @pytest.mark.parametrize("average", ["macro", "micro"])
 def test_a_report_builds_few_staircases(built, tmp_path, truth, scores, average):
-    pytest.importorskip("altair")
+    pytest.importorskip("itables")
     tuned = hm.tune(truth, scores, average=average)
     tuned.report(tmp_path / "report.html", n_resamples=5)
     assert len(built) <= 6

@@ -5,12 +5,10 @@ from importlib.util import find_spec
 from halfmax._core.text import spell_out
 
 _EXTRA_OF = {
-    "altair": "report",
     "itables": "report",
     "jinja2": "report",
     "matplotlib": "report",
     "pyarrow": "tables",
-    "vl_convert": "report",
 }
 
 

@@ -1,5 +1,6 @@
 """The interactive charts of the report as Vega-Lite, in the colours of the page."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -9,14 +10,30 @@ from halfmax.metrics.flooding import FLOOD_SHARE, FLOOD_TIMES
 from halfmax.metrics.words import metric_name
 from halfmax.report.content import Content
 
+Spec = dict[str, Any]  # a part of a chart, as Vega-Lite writes it in JSON
+
 SCORE_NAME = "scoreName"  # the name of the score that the page shows
 INK, GREY, LINE = "var(--ink)", "var(--quiet)", "var(--line)"
 BLUE, ORANGE, BAND = "var(--blue)", "var(--orange)", "var(--band)"
-_FONT = "system-ui, sans-serif"
 _BINS = 40
 
+_TEXT = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12}
+_LINES = {"gridColor": LINE, "domainColor": GREY, "tickColor": GREY}
+_LOOK: Spec = {
+    "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+    "width": "container",
+    "background": "transparent",
+    "config": {
+        "font": "system-ui, sans-serif",
+        "view": {"stroke": None},
+        "axis": _TEXT | _LINES | {"titleFontWeight": "normal"},
+        "legend": _TEXT | {"symbolStrokeWidth": 2},
+        "text": {"fontSize": 12},
+    },
+}
 
-def charts_of(content: Content) -> dict[str, Any]:
+
+def charts_of(content: Content) -> dict[str, Spec]:
     """Return the charts by the id of their element on the page."""
     whole, metric = _whole(content), metric_name(content.subject.thresholds.metric)
     charts = {
@@ -33,34 +50,33 @@ def charts_of(content: Content) -> dict[str, Any]:
             charts["honest"] = honest(whole)
     if content.assessment is not None and np.isfinite(content.assessment.resampled_scores).any():
         charts["resampled"] = resampled(content)
-    return {name: _finished(chart) for name, chart in charts.items()}
+    return charts
 
 
-def curve(whole: Any, scale: Literal["linear", "log"], metric: str) -> Any:
+def curve(whole: Spec, scale: Literal["linear", "log"], metric: str) -> Spec:
     """Return score, precision and recall against the threshold; the page fills in the numbers."""
-    import altair as alt
-
-    x = alt.X("threshold:Q", title="threshold", scale=alt.Scale(type=scale, nice=False))
-    y = alt.Y("value:Q", title=None, scale=whole)
+    x = _number("threshold", title="threshold", scale={"type": scale, "nice": False})
+    y = _number("value", title=None, scale=whole)
     colour, dash = _kinds(metric)
-    shown = [alt.Tooltip("what:N", title="what"), alt.Tooltip("value:Q", format=".4f")]
-    shown.append(alt.Tooltip("threshold:Q", format=".6g"))
-    # Between two thresholds the same positives are predicted as at the upper one.
-    lines = alt.Chart(alt.NamedData("curve")).mark_line(strokeWidth=2, interpolate="step-before")
-    dots = alt.Chart(alt.NamedData("dots")).mark_point(size=16, filled=True, opacity=1)
-    band = alt.Chart(alt.NamedData("band")).mark_rect(color=BAND).encode(x, x2="high:Q")
-    seen = alt.Opacity("seen:Q", scale=None, legend=None)
-    now = alt.Chart(alt.NamedData("now")).mark_rule(color=INK, strokeWidth=3)
-    layers = [
-        band,
-        alt.Chart(alt.NamedData("marks")).mark_rule(strokeDash=[3, 3], color=INK).encode(x),
-        lines.encode(x, y, colour, dash),
-        dots.encode(x, y, colour, tooltip=shown),
-        now.encode(x, opacity=seen),
-        _names(x),
+    shown = [
+        _words("what", title="what"),
+        _number("value", format=".4f"),
+        _number("threshold", format=".6g"),
     ]
-    named = alt.param(name=SCORE_NAME, value=metric)
-    return alt.layer(*layers).properties(height=320).add_params(named)
+    # Between two thresholds the same positives are predicted as at the upper one.
+    line = _mark("line", strokeWidth=2, interpolate="step-before")
+    dot = _mark("point", size=16, filled=True, opacity=1)
+    seen = _number("seen", scale=None, legend=None)
+    chart = _layers(
+        320,
+        _layer("band", _mark("rect", color=BAND), x=x, x2={"field": "high"}),
+        _layer("marks", _mark("rule", strokeDash=[3, 3], color=INK), x=x),
+        _layer("curve", line, x=x, y=y, color=colour, strokeDash=dash),
+        _layer("dots", dot, x=x, y=y, color=colour, tooltip=shown),
+        _layer("now", _mark("rule", color=INK, strokeWidth=3), x=x, opacity=seen),
+        _names(x),
+    )
+    return chart | {"params": [{"name": SCORE_NAME, "value": metric}]}
 
 
 def kinds_of_curves(metric: str) -> list[str]:
@@ -68,161 +84,159 @@ def kinds_of_curves(metric: str) -> list[str]:
     return [kind for kind in CURVES if kind == "score" or kind != metric]
 
 
-def _kinds(metric: str) -> tuple[Any, Any]:
+def _kinds(metric: str) -> tuple[Spec, Spec]:
     """Return colours and dashes of curves, with one legend that shows the current score's name.
 
     Both scales list their curves, so that colours keep their meaning when the data change, and so
     that Vega-Lite merges the two legends.
     """
-    import altair as alt
-
     kinds = kinds_of_curves(metric)
-    colours = alt.Scale(domain=kinds, range=[f"var(--{CURVES[kind][0]})" for kind in kinds])
-    dashes = alt.Scale(domain=kinds, range=[list(CURVES[kind][1]) or [1, 0] for kind in kinds])
-    label = f"datum.label == 'score' ? {SCORE_NAME} : datum.label"
-    top = alt.Legend(orient="top", symbolType="stroke", symbolSize=400, labelExpr=label)
-    colour = alt.Color("kind:N", title=None, scale=colours, legend=top)
-    return colour, alt.StrokeDash("kind:N", title=None, scale=dashes, legend=top)
+    colours = [f"var(--{CURVES[kind][0]})" for kind in kinds]
+    dashes = [list(CURVES[kind][1]) or [1, 0] for kind in kinds]
+    legend = _legend(labelExpr=f"datum.label == 'score' ? {SCORE_NAME} : datum.label")
+    colour, dash = (
+        _words("kind", title=None, scale={"domain": kinds, "range": shades}, legend=legend)
+        for shades in (colours, dashes)
+    )
+    return colour, dash
 
 
-def _whole(content: Content) -> Any:
+def _whole(content: Content) -> Spec:
     """Return a scale from 0 to 1, or an open one if the metric exceeds that range."""
-    import altair as alt
-
-    return alt.Scale(domain=[0, 1]) if content.is_bounded else alt.Scale()
+    return {"domain": [0, 1]} if content.is_bounded else {}
 
 
-def _names(x: Any) -> Any:
+def _names(x: Spec) -> Spec:
     """Return the names of marks, beside their lines and towards the middle."""
-    import altair as alt
+    side, away = {"expr": "datum.side"}, {"expr": "datum.side == 'left' ? 4 : -4"}
+    place = _number("place", scale=None)
+    mark = _mark("text", align=side, dx=away, color=INK)
+    return _layer("marks", mark, x=x, y=place, text=_words("name"))
 
-    side, away = alt.expr("datum.side"), alt.expr("datum.side == 'left' ? 4 : -4")
-    chart = alt.Chart(alt.NamedData("marks")).mark_text(align=side, dx=away, color=INK)
-    return chart.encode(x, alt.Y("place:Q", scale=None), text="name:N")
 
-
-def health(content: Content) -> Any:
+def health(content: Content) -> Spec:
     """Return the share of rows predicted for each label, against the share that has it."""
-    import altair as alt
-
     powers = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1]
-    axis = alt.Axis(labelExpr="format(datum.value, '~p')", values=powers)
-    scale = alt.Scale(type="log", domainMax=1)
-    x = alt.X("base_rate:Q", title="share of rows with the label", scale=scale, axis=axis)
-    y = alt.Y("share:Q", title="share of rows predicted", scale=scale, axis=axis)
-    points = _points(x, y)
+    axis = {"labelExpr": "format(datum.value, '~p')", "values": powers}
+    scale = {"type": "log", "domainMax": 1}
+    x = _number("base_rate", title="share of rows with the label", scale=scale, axis=axis)
+    y = _number("share", title="share of rows predicted", scale=scale, axis=axis)
     corner = FLOOD_SHARE / FLOOD_TIMES
     rarest = 1.0 / max(float(content.tuned.choice.counts.total.max()), 1.0)
-    edge = _values(
-        [
-            {"base_rate": min(rarest, corner / 2), "share": FLOOD_SHARE},
-            {"base_rate": corner, "share": FLOOD_SHARE},
-            {"base_rate": 1 / FLOOD_TIMES, "share": 1},
-        ]
-    )
-    line = alt.Chart(edge).mark_line(strokeDash=[5, 3], color=ORANGE, clip=True).encode(x, y)
-    return alt.layer(line, points).properties(height=340)
-
-
-def half_max() -> Any:
-    """Return the chosen thresholds, against those of calibrated probabilities."""
-    import altair as alt
-
-    x = alt.X("half_max:Q", title="F*/2 (or the rule of the metric): the threshold if calibrated")
-    points = _points(x, alt.Y("threshold:Q", title="chosen threshold"))
-    ends = _values([{"half_max": 0, "threshold": 0}, {"half_max": 0.5, "threshold": 0.5}])
-    line = alt.Chart(ends).mark_line(strokeDash=[5, 3], color=GREY)
-    return alt.layer(line.encode(x, alt.Y("threshold:Q")), points).properties(height=340)
-
-
-def honest(whole: Any) -> Any:
-    """Return the score of each label here, and the score to expect on new data."""
-    import altair as alt
-
-    # Each tick is formatted by itself: a format of the axis would use thousands for all ticks.
-    each = "format(datum.value, '~s')"
-    powers = alt.Axis(values=[0, *(10**power for power in range(10))], labelExpr=each)
-    x = alt.X("support:Q", title="positives", scale=alt.Scale(type="symlog"), axis=powers)
-    long = alt.Y("score:Q", title="score here, down to the expected score", scale=whole)
-    bars = alt.Chart(alt.NamedData("labels")).mark_rule(opacity=0.35, color=GREY)
-    return alt.layer(bars.encode(x, long, y2="expected:Q"), _points(x, long)).properties(height=340)
-
-
-def _points(x: Any, y: Any) -> Any:
-    """Return one point for each label; flooding labels are orange triangles."""
-    import altair as alt
-
-    flooding = alt.condition("datum.flooding", alt.value(ORANGE), alt.value(BLUE))
-    shape = alt.condition("datum.flooding", alt.value("triangle-up"), alt.value("circle"))
-    shown = [
-        alt.Tooltip("name:N", title="label"),
-        alt.Tooltip("support:Q", title="positives", format=","),
-        alt.Tooltip("predicted:Q", title="predicted", format=","),
-        alt.Tooltip("threshold:Q", format=".4g"),
-        alt.Tooltip("score:Q", format=".4f"),
-        alt.Tooltip("expected:Q", title="expected on new data", format=".4f"),
-        alt.Tooltip("findings:N"),
+    edge = [
+        {"base_rate": min(rarest, corner / 2), "share": FLOOD_SHARE},
+        {"base_rate": corner, "share": FLOOD_SHARE},
+        {"base_rate": 1 / FLOOD_TIMES, "share": 1},
     ]
-    chart = alt.Chart(alt.NamedData("labels")).mark_point(size=45, cursor="pointer")
-    return chart.encode(x, y, color=flooding, shape=shape, tooltip=shown)
+    line = _layer(edge, _mark("line", strokeDash=[5, 3], color=ORANGE, clip=True), x=x, y=y)
+    return _layers(340, line, _points(x, y))
 
 
-def resampled(content: Content) -> Any:
+def half_max() -> Spec:
+    """Return the chosen thresholds, against those of calibrated probabilities."""
+    title = "F*/2 (or the rule of the metric): the threshold if calibrated"
+    x = _number("half_max", title=title)
+    ends = [{"half_max": both, "threshold": both} for both in (0, 0.5)]
+    mark = _mark("line", strokeDash=[5, 3], color=GREY)
+    line = _layer(ends, mark, x=x, y=_number("threshold"))
+    return _layers(340, line, _points(x, _number("threshold", title="chosen threshold")))
+
+
+def honest(whole: Spec) -> Spec:
+    """Return the score of each label here, and the score to expect on new data."""
+    powers = [0, *(10**power for power in range(10))]
+    # Each tick is formatted by itself: a format of the axis would use thousands for all ticks.
+    axis = {"values": powers, "labelExpr": "format(datum.value, '~s')"}
+    x = _number("support", title="positives", scale={"type": "symlog"}, axis=axis)
+    y = _number("score", title="score here, down to the expected score", scale=whole)
+    mark = _mark("rule", opacity=0.35, color=GREY)
+    bars = _layer("labels", mark, x=x, y=y, y2={"field": "expected"})
+    return _layers(340, bars, _points(x, y))
+
+
+def _points(x: Spec, y: Spec) -> Spec:
+    """Return one point for each label; flooding labels are orange triangles."""
+    shown = [
+        _words("name", title="label"),
+        _number("support", title="positives", format=","),
+        _number("predicted", title="predicted", format=","),
+        _number("threshold", format=".4g"),
+        _number("score", format=".4f"),
+        _number("expected", title="expected on new data", format=".4f"),
+        _words("findings"),
+    ]
+    return _layer(
+        "labels",
+        _mark("point", size=45, cursor="pointer"),
+        x=x,
+        y=y,
+        color=_if_flooding(ORANGE, BLUE),
+        shape=_if_flooding("triangle-up", "circle"),
+        tooltip=shown,
+    )
+
+
+def _if_flooding(value: str, otherwise: str) -> Spec:
+    return {"condition": {"test": "datum.flooding", "value": value}, "value": otherwise}
+
+
+def resampled(content: Content) -> Spec:
     """Return a histogram of the scores to expect on new data."""
-    import altair as alt
-
     assert content.assessment is not None
     draws = content.assessment.resampled_scores
-    known = draws[np.isfinite(draws)]
-    counts, edges = np.histogram(known, _BINS)
-    bars = _values(
-        [
-            {"low": float(low), "high": float(high), "share": float(count / max(len(known), 1))}
-            for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
-        ]
-    )
     lines = {"expected on new data": content.assessment.expected_score}
     if content.subject.tuned_here:
         lines["on the data tuned on"] = content.score
-    rules = _values(
-        [{"low": value, "name": name} for name, value in lines.items() if np.isfinite(value)]
+    known = {name: value for name, value in lines.items() if np.isfinite(value)}
+    rules = [{"low": value, "name": name} for name, value in known.items()]
+    x = _number("low", title="score", scale={"zero": False})
+    share = _number("share", title="share of resamples")
+    bar = _mark("rect", color=BLUE, opacity=0.6)
+    colour, dash = (
+        _words("name", title=None, scale={"range": shades}, sort=None, legend=_legend())
+        for shades in ([INK, ORANGE], [[1, 0], [6, 3]])
     )
-    x = alt.X("low:Q", title="score", scale=alt.Scale(zero=False))
-    high = alt.Y("share:Q", title="share of resamples")
-    bar = alt.Chart(bars).mark_rect(color=BLUE, opacity=0.6)
-    bar = bar.encode(x, alt.X2("high:Q"), high, alt.Y2Datum(0))
-    colours, dashes = alt.Scale(range=[INK, ORANGE]), alt.Scale(range=[[1, 0], [6, 3]])
-    top = alt.Legend(orient="top", symbolType="stroke", symbolSize=400)
-    name = alt.Color("name:N", title=None, scale=colours, sort=None, legend=top)
-    dash = alt.StrokeDash("name:N", title=None, scale=dashes, sort=None, legend=top)
-    rule = alt.Chart(rules).mark_rule(strokeWidth=2.5).encode(x, name, dash)
-    return alt.layer(bar, rule).properties(height=240)
-
-
-def _values(rows: list[dict[str, Any]]) -> Any:
-    """Return rows that are part of the chart itself."""
-    import altair as alt
-
-    return alt.InlineData(rows)
-
-
-def _finished(chart: Any) -> dict[str, Any]:
-    """Return the chart as wide as its container, in the colours of the page."""
-    text: dict[str, Any] = {
-        "labelColor": INK,
-        "titleColor": INK,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-    }
-    styled = (
-        chart.properties(width="container", background="transparent")
-        .configure(font=_FONT)
-        .configure_view(stroke=None)
-        .configure_axis(
-            **text, gridColor=LINE, domainColor=GREY, tickColor=GREY, titleFontWeight="normal"
-        )
-        .configure_legend(**text, symbolStrokeWidth=2)
-        .configure_text(fontSize=12)
+    return _layers(
+        240,
+        _layer(_bars(draws), bar, x=x, x2={"field": "high"}, y=share, y2={"datum": 0}),
+        _layer(rules, _mark("rule", strokeWidth=2.5), x=x, color=colour, strokeDash=dash),
     )
-    spec: dict[str, Any] = styled.to_dict()
-    return spec
+
+
+def _bars(draws: Any) -> list[Spec]:
+    """Return the bars of a histogram of the finite numbers."""
+    known = draws[np.isfinite(draws)]
+    counts, edges = np.histogram(known, _BINS)
+    return [
+        {"low": float(low), "high": float(high), "share": float(count / max(len(known), 1))}
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+    ]
+
+
+def _number(field: str, **options: Any) -> Spec:
+    """Return what shows the numbers of a field."""
+    return {"field": field, "type": "quantitative"} | options
+
+
+def _words(field: str, **options: Any) -> Spec:
+    """Return what shows the words of a field."""
+    return {"field": field, "type": "nominal"} | options
+
+
+def _legend(**options: Any) -> Spec:
+    return {"orient": "top", "symbolType": "stroke", "symbolSize": 400} | options
+
+
+def _mark(kind: str, **options: Any) -> Spec:
+    return {"type": kind} | options
+
+
+def _layer(data: str | Sequence[Spec], mark: Spec, **encoding: Any) -> Spec:
+    """Return a layer of rows that the page names, or of rows that are part of the chart itself."""
+    rows = {"name": data} if isinstance(data, str) else {"values": data}
+    return {"data": rows, "mark": mark, "encoding": encoding}
+
+
+def _layers(height: int, *layers: Spec) -> Spec:
+    """Return a chart as wide as its container, in the colours of the page."""
+    return _LOOK | {"height": height, "layer": list(layers)}

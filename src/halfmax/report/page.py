@@ -2,7 +2,6 @@
 
 from base64 import b64encode
 from collections import Counter
-from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from itertools import chain
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from halfmax._core.extras import require_installed
 from halfmax.honesty.diagnosis import FINDINGS
 from halfmax.metrics.words import metric_name
 from halfmax.report import sentences
@@ -18,8 +18,9 @@ from halfmax.report.charts import charts_of
 from halfmax.report.content import Content
 from halfmax.report.numbers import MOST_ROWS, as_html_json, numbers_of
 from halfmax.report.templating import fill_template
+from halfmax.report.vega import require_vega, vega
 
-NEEDED = ("altair", "vl_convert", "itables", "jinja2")
+NEEDED = ("itables", "jinja2")
 
 _MOST_POINTS = 2000  # in a chart; more would hide each other and slow down the page
 _NAMES_SHOWN = 10
@@ -43,6 +44,12 @@ _CHARTS = {
 }
 
 
+def check_installed() -> None:
+    """Raise an error that says what to install, if pages need something that is missing."""
+    require_installed(*NEEDED)
+    require_vega()
+
+
 def page_of(content: Content, title: str) -> str:
     """Return the whole page."""
     from markupsafe import Markup
@@ -59,7 +66,7 @@ def page_of(content: Content, title: str) -> str:
         table_style=Markup(_of_itables("dt_bundle.css")),
         numbers=Markup(as_html_json(numbers)),
         charts=Markup(as_html_json(charts)),
-        vega=Markup(_vega()),
+        vega=Markup(vega()),
         script=Markup(_read("report.js").replace("DATATABLES", _data_tables(), 1)),
     )
 
@@ -180,12 +187,3 @@ def _of_itables(name: str) -> str:
 def _data_tables() -> str:
     """Return the DataTables module as a data URL."""
     return f"data:text/javascript;base64,{b64encode(_of_itables('dt_bundle.js').encode()).decode()}"
-
-
-@cache
-def _vega() -> str:
-    """Return Vega, which takes a second or two to bundle."""
-    import vl_convert
-
-    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub requires a snippet
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from halfmax._core.errors import ArgumentError, in_python
-from halfmax._core.extras import require_installed
 from halfmax._core.files import check_writable, whole_file
 from halfmax._core.gate.labelled import LabelledScores, read_labelled
 from halfmax._core.gate.labels import match_labels
@@ -20,7 +19,7 @@ from halfmax.metrics.goal import Goal, check_guard
 from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.report.content import Subject, gather, names_of
-from halfmax.report.page import NEEDED, page_of
+from halfmax.report.page import check_installed, page_of
 from halfmax.tuning.exact.choose import count_at
 from halfmax.tuning.report_request import ReportRequest
 from halfmax.tuning.thresholds import Thresholds
@@ -31,7 +30,7 @@ _LEVEL = 0.95
 
 def write_report(request: ReportRequest) -> Path:
     """Write the report of `Thresholds.report`; everything is checked before the long work."""
-    require_installed(*NEEDED)
+    check_installed()
     draws = Draws.ask(request.n_resamples, _LEVEL, request.seed, request.progress)
     _check_kinds(request)
     check_writable(request.path, request.overwrite)

@@ -93,16 +93,15 @@ def report(
 
 def check_page(option: str, out: str, force: bool, title: str | None = None) -> None:
     """Refuse a page that cannot be written, before the long work."""
-    from halfmax._core.extras import require_installed
     from halfmax._core.files import check_writable
-    from halfmax.report.page import NEEDED
+    from halfmax.report.page import check_installed
 
     if out == STANDARD:
         raise ValueError(f"{option} must name a file: a page is not written to standard output")
     if not out.lower().endswith(_ENDINGS):
         raise ValueError(f"{option} must end in {' or '.join(_ENDINGS)}, as pages do; got {out!r}")
     check_writable(out, force)
-    require_installed(*NEEDED)
+    check_installed()
     if title is not None and not title.strip():
         raise ValueError("--title must not be empty")
 

@@ -32,6 +32,7 @@ from halfmax.tuning.exact.shared_kernels import (
 from halfmax.tuning.exact.ties import MEAN_ROUNDING
 
 _MOST_CELLS = 1 << 21  # groups x edges
+_CELLS_AT_ONCE = 1 << 14
 
 
 class _Best(NamedTuple):
@@ -44,7 +45,8 @@ def best_shared(groups: Groups, objective: Objective) -> float:
     objective.require_monotone(groups.positives, groups.total)
     groups = groups.with_float_totals()
     nothing = np.zeros(len(groups.positives), groups.weights.dtype)
-    best = _Best(_mean(groups, objective, nothing, nothing), np.inf)
+    value = objective(nothing, nothing, groups.positives, groups.total)
+    best = _Best(_mean_of(groups, value), np.inf)
     edges = _edges(groups)
     if not len(edges):
         return best.threshold
@@ -129,17 +131,25 @@ def _open_bins(
     bins = np.arange(len(tp))
     if np.isnan(objective.zero_division):
         return bins  # groups enter and leave the mean with NaN, so it has no simple ceiling
-    floor = max(floor, *(_mean(groups, objective, tp[b], predicted[b]) for b in bins))
-    without = np.zeros_like(predicted[0])
-    ceiling = [
-        _mean(groups, objective, tp[b], hits[b] + (predicted[b - 1] if b else without))
-        for b in bins
-    ]
+    floor = max(floor, *_means(groups, objective, tp, predicted))
+    fewest = hits.copy()
+    fewest[1:] += predicted[:-1]
+    ceiling = _means(groups, objective, tp, fewest)
     return bins[np.array(ceiling) >= floor - MEAN_ROUNDING]
 
 
-def _mean(groups: Groups, objective: Objective, tp: Array, predicted: Array) -> float:
-    value = objective(tp, predicted, groups.positives, groups.total)
+def _means(groups: Groups, objective: Objective, tp: Array, predicted: Array) -> list[float]:
+    """Return the mean at each edge, of bins x groups; few groups are computed together."""
+    size, found = len(groups.positives), list[float]()
+    for part in spans(len(tp), max(_CELLS_AT_ONCE // size, 1)):
+        times = part.stop - part.start
+        positives, total = np.tile(groups.positives, times), np.tile(groups.total, times)
+        values = objective(tp[part].ravel(), predicted[part].ravel(), positives, total)
+        found += [_mean_of(groups, value) for value in values.reshape(-1, size)]
+    return found
+
+
+def _mean_of(groups: Groups, value: Array) -> float:
     total, _, weight = _running(groups, value)
     return total / weight if weight > 0 else np.nan
 
