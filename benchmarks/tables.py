@@ -23,7 +23,8 @@ from benchmarks.measure import side_by_side
 from halfmax.metrics.metric import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.tables.columns import Columns
-from halfmax.tables.passes import Passes, open_source
+from halfmax.tables.open import open_source
+from halfmax.tables.passes import Passes
 
 LABELS, PER_INSTANCE, ROWS_AT_ONCE = 50_000, 200, 1 << 20
 

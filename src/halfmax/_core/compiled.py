@@ -1,22 +1,23 @@
 """Find the compiled kernels: ``import halfmax.expected.kernels`` loads machine code where it can.
 
 A module whose name ends in ``kernels`` is ordinary Python. The wheel also has it compiled, in the
-folder ``_compiled``: once for any processor ("baseline") and once for processors with AVX2. All
-three give the same answers. The environment variable ``HALFMAX_KERNELS`` overrides the choice:
+folder ``_compiled``: once for any processor ("baseline") and once for processors with AVX2. Both
+give the same answers, bit for bit. The environment variable ``HALFMAX_KERNELS`` overrides the choice:
 "avx2", "baseline", or "python" for the interpreter.
 """
 
 import os
 import sys
-from collections.abc import Sequence
 from functools import cache
-from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_file_location
-from pathlib import Path
-from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # `import halfmax` imports this module, so it does with little
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 VARIABLE = "HALFMAX_KERNELS"
-_PACKAGE = Path(__file__).parents[1]
+_COMPILED = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_compiled")
 _ENDINGS = (".abi3.so", ".pyd", ".so")
 
 
@@ -26,11 +27,13 @@ class _KernelFinder:
     @staticmethod
     def find_spec(
         name: str,
-        path: Sequence[str] | None = None,  # noqa: ARG004
-        target: ModuleType | None = None,  # noqa: ARG004
-    ) -> ModuleSpec | None:
+        path: "Sequence[str] | None" = None,  # noqa: ARG004
+        target: "ModuleType | None" = None,  # noqa: ARG004
+    ) -> "ModuleSpec | None":
         if not (name.startswith("halfmax.") and name.endswith("kernels")):
             return None
+        from importlib.util import spec_from_file_location
+
         file = _file_of(name, variant())
         return None if file is None else spec_from_file_location(name, file)
 
@@ -45,17 +48,16 @@ def install() -> None:
 def variant() -> str:
     """Return which kernels this process runs: "avx2", "baseline" or "python"."""
     chosen = os.environ.get(VARIABLE, "")
-    has_baseline, has_avx2 = (_PACKAGE / "_compiled" / name for name in ("baseline", "avx2"))
     if chosen not in ("", "avx2", "baseline", "python"):
         raise ValueError(f"{VARIABLE} must be 'avx2', 'baseline' or 'python'; got {chosen!r}")
     if chosen == "python":
         return chosen
-    if not has_baseline.is_dir():
+    if not _has("baseline"):
         _warn_of_interpreter()
         return "python"
     import halfmax._core.processor as processor
 
-    fast = has_avx2.is_dir() and processor.has_avx2()
+    fast = _has("avx2") and processor.has_avx2()
     if chosen == "avx2" and not fast:
         raise ValueError(
             f"{VARIABLE} is 'avx2', but this processor or this build of halfmax has no AVX2; "
@@ -64,15 +66,19 @@ def variant() -> str:
     return chosen or ("avx2" if fast else "baseline")
 
 
-def _file_of(name: str, variant: str) -> Path | None:
+def _has(variant: str) -> bool:
+    return os.path.isdir(os.path.join(_COMPILED, variant))
+
+
+def _file_of(name: str, variant: str) -> str | None:
     if variant == "python":
         return None
-    inside = Path(*name.split(".")[1:])
-    for ending in _ENDINGS:
-        for file in (_PACKAGE / "_compiled" / variant / inside.parent).glob(
-            f"{inside.name}*{ending}"
-        ):
-            return file
+    *packages, module = name.split(".")[1:]
+    folder = os.path.join(_COMPILED, variant, *packages)
+    files = os.listdir(folder) if os.path.isdir(folder) else []
+    for file in sorted(files):
+        if file.split(".")[0] == module and file.endswith(_ENDINGS):
+            return os.path.join(folder, file)
     return None
 
 
