@@ -2,8 +2,8 @@
 
 A module whose name ends in ``kernels`` is ordinary Python. The wheel also has it compiled, in the
 folder ``_compiled``: once for any processor ("baseline") and once for processors with AVX2. Both
-give the same answers, bit for bit. The environment variable ``HALFMAX_KERNELS`` overrides the choice:
-"avx2", "baseline", or "python" for the interpreter.
+give the same answers, bit for bit. The environment variable ``HALFMAX_KERNELS`` overrides the
+choice: "avx2", "baseline", or "python" for the interpreter.
 """
 
 import os

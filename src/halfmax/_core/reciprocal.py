@@ -5,6 +5,8 @@ items. No weight is negative, so the relative error of the sum, below 1e-15 for 
 range, is that of any mixture of reciprocals too. ``docs/expected-f.md`` derives the rule.
 """
 
+from typing import Any
+
 import numpy as np
 
 from halfmax._core.types import Array
@@ -24,7 +26,7 @@ def _nodes() -> tuple[Array, Array]:
     return times, _STEP * times * (1.0 + np.exp(-y))
 
 
-_TIMES, _WEIGHTS = _nodes()
+UNIT = np.stack(_nodes())  # times and weights for hi = 1
 
 
 def _legendre(size: int) -> tuple[Array, Array]:
@@ -49,6 +51,11 @@ def _legendre(size: int) -> tuple[Array, Array]:
 _RULES = [_legendre(size) for size in range(LEGENDRE_STEP, MOST_LEGENDRE + 1, LEGENDRE_STEP)]
 
 
+def count_nodes(lo: Any, hi: Any) -> Any:
+    """Count the nodes that matter for lo <= x <= hi, which may be arrays."""
+    return np.searchsorted(UNIT[0], DEAD * (hi / lo), side="right")
+
+
 def exponential_sum(lo: float, hi: float) -> tuple[Array, Array]:
     """Return times and weights for every x from lo to hi, in order of rising time.
 
@@ -56,10 +63,10 @@ def exponential_sum(lo: float, hi: float) -> tuple[Array, Array]:
     >>> bool(abs(weights @ np.exp(-7 * times) - 1 / 7) < 1e-15), len(times)
     (True, 60)
     """
-    used = int(np.searchsorted(_TIMES * (lo / hi), DEAD, side="right"))
+    used = int(count_nodes(lo, hi))
     size = WIDTH * -(-used // WIDTH)
-    times, weights = np.full(size, _TIMES[used - 1] / hi), np.zeros(size)
-    times[:used], weights[:used] = _TIMES[:used] / hi, _WEIGHTS[:used] / hi
+    times, weights = np.full(size, UNIT[0, used - 1] / hi), np.zeros(size)
+    times[:used], weights[:used] = UNIT[:, :used] / hi
     return times, weights
 
 

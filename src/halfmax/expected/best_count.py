@@ -13,10 +13,11 @@ items, and the probability that fewer than `fewest` items are true is negligible
 
 import numpy as np
 
+from halfmax._core.reciprocal import MOST_NODES, UNIT, count_nodes
 from halfmax._core.types import Array
 from halfmax.expected import batch_kernels, kernels
 from halfmax.expected.batches import Batches, BestCounts, CountRule, Stretches
-from halfmax.expected.nodes import chances_of_none, place_nodes
+from halfmax.expected.nodes import NODE_ROWS, chances_of_none
 from halfmax.expected.ratio import (
     KIND_ACCURACY,
     KIND_JACCARD,
@@ -152,21 +153,9 @@ def _curve_of_stretches(
     if (short & (first > 0)).any():
         chosen = np.flatnonzero(short & (first > 0))
         fill_short(batches.rising, ratio, stretches, chosen, starts, curve)
-    for batch in np.flatnonzero(~short & (first > 0)):
-        p, mean = _falling(batches, stretches, batch), stretches.means[batch]
-        fill = _fill_union if ratio.kind == KIND_JACCARD else _fill_f
-        out = curve[starts[batch] : starts[batch + 1]]
-        fill(p, mean * stretches.lifts[batch], ratio, int(first[batch]), int(last[batch]), out)
+    if (~short & (first > 0)).any():
+        _fill_long(batches, ratio, stretches, np.flatnonzero(~short & (first > 0)), starts, curve)
     return starts, curve
-
-
-def _falling(batches: Batches, stretches: Stretches, batch: np.intp) -> Array:
-    """Return the lifted probabilities of a batch, followed by zeros if too many are asked for."""
-    end, lift = stretches.ends[batch], stretches.lifts[batch]
-    p = batches.rising[end - stretches.sizes[batch] : end][::-1]
-    p = p * lift if lift > 1.0 else p
-    missing = stretches.last[batch] - len(p)
-    return np.append(p, np.zeros(missing)) if missing > 0 else p
 
 
 def _linear_values(batches: Batches, ratio: Ratio, stretches: Stretches) -> Array:
@@ -183,23 +172,42 @@ def _linear_values(batches: Batches, ratio: Ratio, stretches: Stretches) -> Arra
     return correct / batches.n_items
 
 
-def _fill_f(p: Array, mean: float, ratio: Ratio, first: int, last: int, out: Array) -> None:
-    """Fill in the expected F of the counts from `first` to `last`."""
-    fewest, most = fewest_given_one(mean), most_given_one(mean, len(p))
-    lo, hi = ratio.rate * first + ratio.b2 * fewest, ratio.rate * last + ratio.b2 * most
-    nodes, added = place_nodes(ratio.b2, ratio.rate, lo, hi), p[first - 1 : last]
-    kernels.add_log_none(p, nodes)
-    kernels.add_hits(p[: first - 1], nodes)
-    kernels.walk_f(added, first - 1, ratio.rate, ratio.b2, ratio.scale, fewest, nodes, out)
-
-
-def _fill_union(p: Array, mean: float, ratio: Ratio, first: int, last: int, out: Array) -> None:
-    """Fill in the expected Jaccard index of the counts from `first` to `last`."""
-    found = np.empty(last)
-    kernels.running_sum(p[:last], found)
-    out[:] = found[first - 1 :]
-    rest = max(mean - out[0], 0.0)
-    lo, hi = first + fewest_true(rest), last + most_true(rest, len(p) - first)
-    nodes = place_nodes(ratio.b2, ratio.rate, lo, hi)
-    kernels.add_log_none(p[first - 1 :], nodes)
-    kernels.walk_union(p[first - 1 : last], first - 1, nodes, out)
+def _fill_long(
+    batches: Batches, ratio: Ratio, stretches: Stretches, chosen: Array, starts: Array, out: Array
+) -> None:
+    """Fill in the expected metric of the chosen batches, one after the other."""
+    sizes, first, last = (
+        part[chosen] for part in (stretches.sizes, stretches.first, stretches.last)
+    )
+    means, union = (stretches.means * stretches.lifts)[chosen], ratio.kind == KIND_JACCARD
+    if union:
+        fewest, found = np.zeros(len(chosen)), np.empty(len(stretches.sizes))
+        batch_kernels.sum_predicted(
+            batches.rising, stretches.ends, stretches.sizes, stretches.first, False, found
+        )
+        rest = np.maximum(means - (found * stretches.lifts)[chosen], 0.0)
+        lo, hi = first + fewest_true(rest), last + most_true(rest, sizes - first)
+    else:
+        fewest, most = fewest_given_one(means), most_given_one(means, sizes)
+        lo, hi = ratio.rate * first + ratio.b2 * fewest, ratio.rate * last + ratio.b2 * most
+    kernels.fill_long(
+        batches.rising,
+        stretches.ends,
+        stretches.sizes,
+        stretches.lifts,
+        stretches.first,
+        stretches.last,
+        starts,
+        chosen,
+        union,
+        ratio.rate,
+        ratio.b2,
+        ratio.scale,
+        UNIT,
+        count_nodes(lo, hi),
+        hi,
+        fewest,
+        np.empty(max(sizes.max(), last.max())),
+        np.empty((NODE_ROWS, MOST_NODES)),
+        out,
+    )

@@ -115,9 +115,9 @@ def _curve(falling: Array, ratio: Ratio, advance: Callable[[int], None]) -> Floa
     if 0.0 < falling[0] < TINY:
         return _curve(falling * LIFT, ratio, advance) / LIFT
     n, mean = len(falling), falling.sum()
-    curve, parts = np.zeros(n + 1), spans(n, _CHUNK)
-    if ratio.kind == KIND_JACCARD:
-        lo, hi = max(1.0, fewest_true(mean)), float(n)
+    curve, parts, union = np.zeros(n + 1), spans(n, _CHUNK), ratio.kind == KIND_JACCARD
+    if union:
+        lo, hi, fewest = max(1.0, fewest_true(mean)), float(n), 0.0
         kernels.running_sum(falling, curve[1:])
     else:
         fewest, most = fewest_given_one(mean), most_given_one(mean, n)
@@ -128,10 +128,7 @@ def _curve(falling: Array, ratio: Ratio, advance: Callable[[int], None]) -> Floa
         advance(part.stop - part.start)
     for part in parts:
         p, done, out = falling[part], part.start, curve[1:][part]
-        if ratio.kind == KIND_JACCARD:
-            kernels.walk_union(p, done, nodes, out)
-        else:
-            kernels.walk_f(p, done, ratio.rate, ratio.b2, ratio.scale, fewest, nodes, out)
+        kernels.walk(p, done, union, ratio.rate, ratio.b2, ratio.scale, fewest, nodes, out)
         advance(len(out))
     return curve
 

@@ -42,6 +42,7 @@ def _add_f(
     """Add one node to the expected F of the counts 1 to `last`."""
     product = cython.declare(cython.double[16])
     hits = cython.declare(cython.double[16])
+    n_lanes = p.shape[1]  # 16; if gcc knew that, it would unroll loops instead of vectorising them
     power: cython.double = 1.0
     for lane in range(16):
         product[lane], hits[lane] = weight, 0.0
@@ -50,9 +51,9 @@ def _add_f(
             product[lane] *= 1.0 - p[i, lane] + p[i, lane] * keep
     for i in range(last):
         power *= step
-        for lane in range(16):
+        for lane in range(n_lanes):
             hits[lane] += p[i, lane] / (1.0 - p[i, lane] + p[i, lane] * keep)
-        for lane in range(16):
+        for lane in range(n_lanes):
             curve[i, lane] += power * hits[lane] * product[lane]
 
 
@@ -71,6 +72,7 @@ def _add_union(
     """Add one node to the expected reciprocal of the unions of the counts 1 to `last`."""
     product = cython.declare(cython.double[16])
     power = cython.declare(cython.double[256])
+    n_lanes = p.shape[1]
     power[0] = step
     for i in range(1, last):
         power[i] = power[i - 1] * step
@@ -78,7 +80,7 @@ def _add_union(
         product[lane] = weight
     for i in range(size - 1, -1, -1):
         if i < last:
-            for lane in range(16):
+            for lane in range(n_lanes):
                 curve[i, lane] += power[i] * product[lane]
         for lane in range(16):
             product[lane] *= 1.0 - p[i, lane] + p[i, lane] * keep
