@@ -350,16 +350,21 @@ def fill_long(
     """
     size: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    added: cython.double[::1]
+    falling: cython.const[cython.double][:]
+    added: cython.const[cython.double][:]
     values: cython.double[::1]
     with cython.nogil:
         for c in range(chosen.shape[0]):
             batch = chosen[c]
             done, end, n_items = first[batch] - 1, last[batch], sizes[batch]
-            for i in range(n_items):
-                p[i] = rising[ends[batch] - 1 - i] * lifts[batch]
-            for i in range(n_items, end):  # more are asked for than can be true
-                p[i] = 0.0
+            if lifts[batch] == 1.0 and end <= n_items:
+                falling = rising[ends[batch] - n_items : ends[batch]][::-1]
+            else:
+                for i in range(n_items):
+                    p[i] = rising[ends[batch] - 1 - i] * lifts[batch]
+                for i in range(n_items, end):  # more are asked for than can be true
+                    p[i] = 0.0
+                falling = p[: max(n_items, end)]
             size = 0
             while size < used[c] or size % _WIDTH:
                 j = min(size, used[c] - 1)
@@ -367,13 +372,13 @@ def fill_long(
                 nodes[1, size] = unit[1, j] / hi[c] if size < used[c] else 0.0
                 size += 1
             _open(b2, rate, nodes, size)
-            added = p[done:end]
+            added = falling[done:end]
             values = out[starts[batch] : starts[batch + 1]]
             if union:
-                _sum_up(p[:end], done, values)
-                _add_log_none(p[done : max(done, n_items)], 1.0, nodes, size)
+                _sum_up(falling[:end], done, values)
+                _add_log_none(falling[done:], 1.0, nodes, size)
                 _walk_union(added, done, nodes, size, values)
             else:
-                _add_log_none(p[:n_items], 1.0, nodes, size)
-                _add_hits(p[:done], nodes, size)
+                _add_log_none(falling, 1.0, nodes, size)
+                _add_hits(falling[:done], nodes, size)
                 _walk_f(added, done, rate, b2, scale, fewest[c], nodes, size, values)
