@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, warn
 from halfmax._core.gate import frames
-from halfmax._core.gate.kernels import count_ones, find_ones
 from halfmax._core.gate.kinds import is_sparse
 from halfmax._core.gate.labels import Labels
 from halfmax._core.limits import limits
@@ -273,6 +272,8 @@ def _refuse_not_binary(matrix: Matrix, name: str) -> NoReturn:
 
 def _dense_to_ones(matrix: Matrix, name: str) -> Any:
     """Convert a dense 0/1 matrix to a CSR of ones, by blocks of rows to save memory."""
+    from halfmax._core.gate.kernels import count_ones, find_ones
+
     values = matrix.values
     n_rows, n_labels = values.shape
 
