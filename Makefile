@@ -27,7 +27,7 @@ setup: $(INSTALLED) ## create .venv and install halfmax with its pinned dependen
 tools: $(TOOLS) ## make setup, plus everything that tests need, including Spark and Dask
 
 $(INSTALLED): pyproject.toml constraints.txt $(KERNELS) | $(RUN)/python
-	$(INSTALL) '.[report]'
+	$(INSTALL) '.[report,tables]'
 	@touch $(INSTALLED)
 
 $(TOOLS): pyproject.toml constraints.txt $(KERNELS) | $(RUN)/python
