@@ -20,7 +20,7 @@ from pyarrow import compute, parquet
 import halfmax as hm
 from benchmarks import peers
 from benchmarks.measure import side_by_side
-from halfmax.metrics.metric import find_metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.tables.columns import Columns
 from halfmax.tables.open import open_source

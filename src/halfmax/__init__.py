@@ -49,6 +49,7 @@ _HOME = {
     "apply_table": "tables.apply",
     "assess": "honesty.assess",
     "assess_table": "tables.assess",
+    "cost": "metrics.cost",
     "decide": "expected.decide",
     "decide_joint": "expected.decide_joint",
     "decide_table": "tables.decide",

@@ -20,6 +20,7 @@ from halfmax.honesty.assessment import Assessment as Assessment
 from halfmax.honesty.diagnose import diagnose as diagnose
 from halfmax.honesty.diagnosis import Diagnosis as Diagnosis
 from halfmax.honesty.winners_curse import simulate_winners_curse as simulate_winners_curse
+from halfmax.metrics.cost import cost as cost
 from halfmax.metrics.metric import FBeta as FBeta
 from halfmax.metrics.metric import LinearFractional as LinearFractional
 from halfmax.metrics.metric import Metric as Metric
@@ -67,6 +68,7 @@ __all__ = [
     "apply_table",
     "assess",
     "assess_table",
+    "cost",
     "decide",
     "decide_joint",
     "decide_table",

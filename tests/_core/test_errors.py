@@ -76,7 +76,7 @@ CALLS = {
     "average": lambda: hm.tune([[0, 1]], [[0.0, 1.0]], average="x"),
     "metric": lambda: hm.score([0, 1], [0, 1], metric="x"),
     "zero_division": lambda: hm.score([0, 1], [0, 1], zero_division=2),
-    "y_true": lambda: hm.tune([0, 2], [0.0, 1.0]),
+    "y_true": lambda: hm.tune([0, 1, 2], [0.0, 1.0, 2.0]),
     "y_score": lambda: hm.tune([0, 1], [0.0, float("nan")]),
     "y_prob": lambda: hm.decide([0.5, 2.0]),
     "sample_weight": lambda: hm.tune([0, 1], [0.0, 1.0], sample_weight=[1]),

@@ -292,7 +292,7 @@ WRONG_COUNTS = [*WRONG_NUMBERS, "inf", "nan", -1, -0.5]
 WRONG_IN_HEAD = {
     "version": [None, 0, -1, 1.0, 1.5, "1", True, [1], MISSING],
     "metric": [None, 1, True, [], {}, "", MISSING],
-    "average": [None, 1, "", "weighted", "Macro", "binary", ["macro"], MISSING],
+    "average": [None, 1, "", "mean", "Macro", "binary", ["macro"], MISSING],
     "shared": [None, 0, 1, "true", [], True, MISSING],
     "zero_division": [*WRONG_NUMBERS, "inf", 2, -0.1],
     "score": [*WRONG_NUMBERS, "-inf"],

@@ -11,7 +11,7 @@ import halfmax
 from halfmax.cli import app, options
 from halfmax.cli.commands import labelled
 from halfmax.metrics.goal import check_guard
-from halfmax.metrics.metric import find_metric
+from halfmax.metrics.named import find_metric
 from halfmax.paper import reproduce as study
 from halfmax.paper.claims.claim import SLIP, Claim
 from halfmax.paper.curse.simulation import simulate_curse

@@ -14,7 +14,7 @@ from sklearn.multiclass import OneVsRestClassifier
 import halfmax as hm
 from halfmax._core.gate.labelled import read_labelled
 from halfmax.displays import curve_counts
-from halfmax.metrics.metric import find_metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import Staircase
 from tests import naive, strategies

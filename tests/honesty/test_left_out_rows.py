@@ -13,7 +13,7 @@ from strategies import many_labels, one_classifier
 import halfmax as hm
 from halfmax._core.gate import labelled
 from halfmax.honesty import weighted_rows
-from halfmax.metrics.metric import find_metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.staircase import leave_one_out
 

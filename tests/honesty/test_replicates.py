@@ -13,7 +13,7 @@ from strategies import many_labels, metrics
 
 import halfmax as hm
 from halfmax._core.limits import changed
-from halfmax.metrics.metric import find_metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.staircase import bootstrap
 from halfmax.staircase.staircase import NO_STEP

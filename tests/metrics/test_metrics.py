@@ -10,9 +10,10 @@ from strategies import METRICS
 
 import halfmax as hm
 from halfmax.metrics.counts import confusion
-from halfmax.metrics.metric import find_metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.plain_ratio import as_plain_ratio
+from halfmax.metrics.restrictions import Restrictions
 
 pytestmark = pytest.mark.kernels
 
@@ -41,7 +42,7 @@ def test_fbeta_at_any_count(counts, beta):
 def test_kernels_skip_metrics_that_are_not_plain_ratios():
     mine = hm.Metric("fowlkes-mallows", fowlkes_mallows)
     gain = hm.LinearFractional("gain", (4, -1, 0, 0), (1, 1, 1, 1))
-    floored = Objective(find_metric("f1"), min_precision=0.5)
+    floored = Objective(find_metric("f1"), 0.0, Restrictions.ask(min_precision=0.5))
     for objective in (Objective(mine), Objective(gain), floored):
         assert not len(as_plain_ratio(objective))
 
@@ -116,10 +117,10 @@ def test_metrics_broadcast():
     ],
 )
 @pytest.mark.parametrize("size", [4, 1000])
-def test_metrics_that_are_not_monotone_are_refused(function, words, size):
-    y, s = np.arange(size) % 2, np.arange(size) / size
+def test_searches_for_monotone_metrics_refuse_others(function, words, size):
+    objective = Objective(hm.Metric("odd", function))
     with pytest.raises(ValueError, match=words):
-        hm.tune(y, s, metric=hm.Metric("odd", function))
+        objective.require_monotone(np.array([size // 2]), np.array([size]))
 
 
 def test_monotone_metrics_are_trusted():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import AWKWARD, at_most, many_labels, metrics, one_classifier, to_sparse
 
-from halfmax.metrics.metric import find_metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.report.parts.pooled import pool
 from halfmax.report.parts.steps import NO_STEP, count_steps, thin

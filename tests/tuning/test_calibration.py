@@ -13,7 +13,7 @@ from sklearn.isotonic import IsotonicRegression
 from strategies import compiled, many_labels
 
 import halfmax as hm
-from halfmax.metrics.metric import find_metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.tuning.guard import bands, calibration, kernels
 from halfmax.tuning.guard.blend import blend, model_strength

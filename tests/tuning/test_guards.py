@@ -19,7 +19,7 @@ from halfmax._core import threads
 from halfmax._core.limits import changed
 from halfmax.metrics.flooding import floods
 from halfmax.metrics.goal import Guard
-from halfmax.metrics.metric import find_metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.tuning.guard import cuts, guards
 
@@ -292,7 +292,11 @@ def test_the_common_cut_is_that_of_labels_with_positives():
     counted, live = bands_of(rows, positives), np.arange(3)
     whole = cuts.plan_cuts(counted, model, INF, F1, None)
     part = cuts.plan_cuts(counted.of_labels(live), model[live], INF, F1, None)
-    assert whole.common == part.common > cuts.common_cut(whole.probabilities, whole.scores)
+    assert (
+        whole.common
+        == part.common
+        > cuts.common_cut(whole.probabilities, whole.scores, np.zeros(len(whole.scores)))
+    )
 
 
 # Weights.
@@ -539,15 +543,25 @@ BAD = [
         "a floor of precision",
         {"guard": "auto", "min_precision": 0.5},
         ValueError,
-        "min_precision and min_recall are guaranteed only on the data you pass.*: "
-        "use guard=None with them",
+        "min_precision=0.5 is guaranteed only on the data you pass.*: use guard=None with it",
     ),
     (
         "a floor of recall",
         {"guard": "never", "min_recall": 0.5},
         ValueError,
-        "min_precision and min_recall are guaranteed only on the data you pass.*: "
-        "use guard=None with them",
+        "min_recall=0.5 is guaranteed only on the data you pass.*: use guard=None with it",
+    ),
+    (
+        "a cap on rows",
+        {"guard": "never", "max_predicted": 2},
+        ValueError,
+        "max_predicted=2 is guaranteed only on the data you pass.*: use guard=None with it",
+    ),
+    (
+        "fbr of costs",
+        {"guard": "fbr", "metric": hm.cost(fp=1, fn=2)},
+        ValueError,
+        "guard='fbr' is a rule for metrics from 0 to 1, and .* is a cost: use 'auto'",
     ),
     (
         "fbr of pooled counts",
@@ -565,7 +579,7 @@ BAD = [
         "pooled counts of any metric",
         {"guard": "auto", "average": "micro", "metric": ROOT},
         ValueError,
-        "guard with average='micro' needs a LinearFractional metric such as 'f1'; got 'root'",
+        "guard with average='micro' needs a metric that is a ratio of .*; got 'root'",
     ),
     (
         "a metric that falls",
@@ -585,7 +599,7 @@ def test_bad_guards_get_a_clear_error(options, error, message):
 
 
 def test_one_classifier_refuses_floors_and_ignores_per_label():
-    with pytest.raises(ValueError, match="use guard=None with them"):
+    with pytest.raises(ValueError, match="use guard=None with it"):
         hm.tune(Y, S, guard="auto", min_precision=0.5)
     for guard in GUARDS:
         assert hm.tune(Y, S, guard=guard, per_label=False).score >= 0.0

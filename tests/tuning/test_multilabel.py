@@ -26,7 +26,7 @@ from strategies import (
 import halfmax as hm
 from halfmax._core.gate.labelled import read_labelled
 from halfmax._core.limits import changed
-from halfmax.metrics.metric import find_metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.plain_ratio import as_plain_ratio
 from halfmax.tuning.exact import falling, samples, samples_kernels, shared

@@ -13,8 +13,9 @@ from strategies import METRICS, Case, floors, metrics, one_classifier, weights, 
 
 import halfmax as hm
 from halfmax._core.limits import changed, limits
-from halfmax.metrics.metric import find_metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
+from halfmax.metrics.restrictions import Restrictions
 from halfmax.tuning.exact import one
 
 pytestmark = pytest.mark.kernels
@@ -179,7 +180,11 @@ def crowds(draw, dtype):
 
 def best_step(case, metric, zero_division=0.0, min_precision=None):
     w = np.ones(case.rows, np.int64) if case.w is None else np.asarray(case.w, float)
-    objective = Objective(find_metric(USERS.get(metric, metric)), zero_division, min_precision)
+    objective = Objective(
+        find_metric(USERS.get(metric, metric)),
+        zero_division,
+        Restrictions.ask(min_precision=min_precision),
+    )
     whole = one.Whole(objective, w[case.y == 1].sum(), w.sum())
     return one.best_step(one.ScoredRows(case.s, case.y, w), whole)
 

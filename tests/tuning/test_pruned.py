@@ -12,7 +12,7 @@ from strategies import compiled, many_labels, metrics, to_sparse, zero_divisions
 import halfmax as hm
 from halfmax._core.gate.labelled import read_labelled
 from halfmax._core.limits import changed
-from halfmax.metrics.metric import find_metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact import pruned

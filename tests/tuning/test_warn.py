@@ -415,12 +415,10 @@ def test_the_warning_for_one_classifier_counts_weights():
     assert "250 of 250 rows are predicted where 5 are positive" in text
 
 
-def test_the_warning_says_that_the_remedy_does_not_support_floors():
+def test_the_warning_says_that_the_remedy_takes_no_floors():
     y, s = rare_noise()
     text = text_of(y, s, min_recall=0.9)
-    assert (
-        "guard='auto' gives thresholds that hold on new data, but does not support floors" in text
-    )
+    assert "guard='auto' gives thresholds that hold on new data, but takes no floors" in text
     assert "these thresholds reach" not in text
     with pytest.raises(ValueError, match="guard"):
         hm.tune(y, s, min_recall=0.9, guard="auto")

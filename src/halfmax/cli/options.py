@@ -21,9 +21,9 @@ def complete_metric(incomplete: str) -> list[str]:
 
 def complete_average(incomplete: str) -> list[str]:
     """Complete the name of an average."""
-    from halfmax.metrics.average import AVERAGES
+    from halfmax.metrics.average import AVERAGES, WEIGHTED
 
-    return [name for name in AVERAGES if name.startswith(incomplete)]
+    return [name for name in (*AVERAGES, WEIGHTED) if name.startswith(incomplete)]
 
 
 def complete_guard(incomplete: str) -> list[str]:

@@ -49,11 +49,11 @@ def check_tags_out(out: str, form: str | None, force: bool) -> str:
 def check_choice(average: str, rule: str) -> str:
     """Refuse an unknown average or rule before records are read; return the average's name."""
     from halfmax.mesh.model.tagger import RULES
-    from halfmax.metrics.average import check_average
+    from halfmax.metrics.average import check_average_without_truth
 
     if rule not in RULES:
         raise ValueError(f"--rule must be {' or '.join(RULES)}; got {rule!r}")
-    return check_average(average, one_classifier=False)
+    return check_average_without_truth(average, one_classifier=False)
 
 
 def predict(

@@ -12,7 +12,7 @@ from halfmax._core.gate.labels import names_or_places, place_of
 from halfmax._core.types import Floats
 from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Goal
-from halfmax.metrics.metric import PRECISION, RECALL
+from halfmax.metrics.named import PRECISION, RECALL
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid
 from halfmax.staircase.staircase import Staircase

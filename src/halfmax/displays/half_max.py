@@ -14,7 +14,8 @@ from halfmax.displays.style import BLUE, GREY, ORANGE
 from halfmax.expected.decision import Decision
 from halfmax.honesty.diagnose import diagnose
 from halfmax.honesty.diagnosis import Diagnosis
-from halfmax.metrics.metric import LinearFractional, Metric, find_metric
+from halfmax.metrics.metric import LinearFractional, Metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.words import name_of_rule
 from halfmax.tuning.thresholds import Thresholds
 

@@ -13,7 +13,8 @@ from halfmax.displays.base import Display, ink_of, line_look, name_of, number, p
 from halfmax.displays.curve_counts import curve_fields
 from halfmax.displays.lettering import Box, Line, name_heights, name_lines, name_uprights, write
 from halfmax.displays.style import CURVES, GREY, SHADES
-from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric
+from halfmax.metrics.metric import Metric
+from halfmax.metrics.named import PRECISION, RECALL, find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.words import name_of_rule
 from halfmax.tuning.thresholds import Thresholds
@@ -271,7 +272,7 @@ class ThresholdCurveDisplay(Display):
                 "thresholds do not know the data that they were tuned on (they were loaded or "
                 "unpickled): use from_predictions(y_true, y_score, threshold=t.threshold)"
             )
-        objective = tuning.goal.objective.without_floors
+        objective = tuning.goal.objective.unrestricted
         place = place_of(label, thresholds.labels, len(thresholds.thresholds))
         chosen, data = float(thresholds.thresholds[place]), tuning.load()
         return cls(**curve_fields(data, objective, label, chosen, level, n_resamples, seed))

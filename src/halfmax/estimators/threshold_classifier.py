@@ -371,7 +371,7 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if self.rule == "expected":
             find_ratio(goal.metric)
         elif goal.average_shown == "micro" and goal.guard is None:
-            micro.require_ratio(goal.metric)
+            micro.require_ratio(goal.metric, 0.5, 1.0)
         return FittedRule(kind, method, self.rule, goal)
 
     def _set_fitted(self, found: dict[str, Any]) -> None:

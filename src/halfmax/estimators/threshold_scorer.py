@@ -142,7 +142,7 @@ def make_threshold_scorer(
     """
     Goal.ask(metric, guard=guard)
     options.check_whole("folds", folds, 2)
-    check_average(average, one_classifier=True)
+    check_average(average, one_classifier=average == "binary")
     return ThresholdScorer(
         metric,
         average,

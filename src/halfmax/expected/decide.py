@@ -20,8 +20,9 @@ from halfmax.expected.best_count import best_counts
 from halfmax.expected.decision import Decision
 from halfmax.expected.k_bounds import check_limits
 from halfmax.expected.ratio import find_ratio
-from halfmax.metrics.average import check_average
-from halfmax.metrics.metric import Metric, find_metric
+from halfmax.metrics.average import check_average_without_truth
+from halfmax.metrics.metric import Metric
+from halfmax.metrics.named import find_metric
 from halfmax.staircase.kernels import sort_short_segments
 
 _MOST_PADDING = 2
@@ -119,11 +120,11 @@ def decide_matrix(
     progress: ProgressLike = None,
 ) -> Decision:
     """`decide` for checked probabilities; the predictions are an array or a CSR matrix."""
+    ratio = find_ratio(metric)
     found = find_metric(metric)
-    ratio = find_ratio(found)
     zero_division = options.check_share_known("zero_division", zero_division)
     one_batch = matrix.values.ndim == 1
-    average = check_average(average, one_classifier=one_batch)
+    average = check_average_without_truth(average, one_classifier=one_batch)
     average = "binary" if one_batch else average
     batches = _batches(matrix.values, average)
     fewest, most = check_limits(min_k, max_k, batches.shape)

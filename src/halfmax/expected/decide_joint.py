@@ -32,7 +32,8 @@ from halfmax.expected.ratio import (
     Ratio,
     find_ratio,
 )
-from halfmax.metrics.metric import Metric, find_metric
+from halfmax.metrics.metric import Metric
+from halfmax.metrics.named import find_metric
 
 _TIE = 1e-12  # relative; the rounding errors of such sums are smaller
 _BLOCK_CELLS = 1 << 21
@@ -147,8 +148,8 @@ def decide_joint(
     >>> d.predictions.tolist()
     [1, 1, 1]
     """
+    ratio = _find_linear(metric)
     found = find_metric(metric)
-    ratio = _find_linear(found)
     zero_division = options.check_share_known("zero_division", zero_division)
     joint, one = open_joint(q, p_empty)
     n_instances, n_items, _ = joint.q.shape
@@ -172,7 +173,7 @@ def decide_joint(
     )
 
 
-def _find_linear(metric: Metric) -> Ratio:
+def _find_linear(metric: str | Metric) -> Ratio:
     """The metric as the kernels see it, if its gains are sums over items."""
     ratio = find_ratio(metric)
     if ratio.kind == KIND_JACCARD:

@@ -6,16 +6,9 @@ import numpy as np
 
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.text import spell_out
-from halfmax.metrics.metric import (
-    ACCURACY,
-    JACCARD,
-    PRECISION,
-    RECALL,
-    FBeta,
-    LinearFractional,
-    Metric,
-    find_metric,
-)
+from halfmax.metrics.cost import Cost
+from halfmax.metrics.metric import FBeta, LinearFractional, Metric
+from halfmax.metrics.named import ACCURACY, JACCARD, PRECISION, RECALL, find_metric
 
 KIND_F, KIND_JACCARD, KIND_RECALL, KIND_PRECISION, KIND_ACCURACY = range(5)
 _KINDS = {
@@ -51,7 +44,8 @@ class Ratio(NamedTuple):
 
 def find_ratio(metric: str | Metric) -> Ratio:
     """Return the metric as the kernels see it; raise an error if they cannot compute it."""
-    found = find_metric(metric)
+    names = [known.name for known in _KINDS.values()]
+    found = find_metric(metric, names)
     if isinstance(found, FBeta):
         b2 = found.beta * found.beta
         return Ratio(KIND_F, 1.0, b2, 1.0 + b2, found.cut)
@@ -59,10 +53,13 @@ def find_ratio(metric: str | Metric) -> Ratio:
         for kind, known in _KINDS.items():
             if found.parts == known.parts:
                 return Ratio(kind, 0.0 if kind == KIND_RECALL else 1.0, 1.0, 1.0, found.cut)
+    hint = ""
+    if isinstance(found, Cost):
+        cut = found.plug_in(np.zeros(1))[0]
+        hint = f"; for these costs, predict where the probability is at least {cut:.4g}"
     raise ArgumentError(
         f"{in_python('metric')} must be one whose expectation is known in closed form: any "
-        "'f<beta>' or FBeta, "
-        f"{spell_out([known.name for known in _KINDS.values()], 'or')}; got {metric!r}"
+        f"'f<beta>' or FBeta, {spell_out(names, 'or')}; got {metric!r}{hint}"
     )
 
 

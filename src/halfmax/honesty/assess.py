@@ -5,9 +5,10 @@ from typing import Any
 
 from halfmax._core.gate.labelled import LabelledScores, read_labelled
 from halfmax._core.progress import ProgressLike
-from halfmax.honesty import cross_fit, on_staircase
+from halfmax.honesty import cross_fit, on_staircase, row_costs
 from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.case import Case, Draws
+from halfmax.metrics.cost import RowCost
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
 from halfmax.staircase.staircase import Staircase
@@ -30,6 +31,11 @@ def assess(
     zero_division: float = 0.0,
     sample_weight: Any = None,
     guard: str | None = None,
+    min_precision: float | None = None,
+    min_recall: float | None = None,
+    min_specificity: float | None = None,
+    max_predicted: float | None = None,
+    pos_label: Any = None,
     progress: ProgressLike = None,
 ) -> Assessment:
     """Estimate what the thresholds of `tune` will reach on new data, with intervals.
@@ -40,10 +46,10 @@ def assess(
     Parameters
     ----------
     y_true, y_score : array-like of shape (rows,) or (rows, labels)
-        The labels 0/1 and the scores, as in `tune`.
+        The truth, two classes, and the scores, as in `tune`.
     metric : str or Metric
         The metric to maximise, as in `tune`.
-    average : {"macro", "micro", "samples"}
+    average : {"macro", "micro", "samples", "weighted"}
         How to average over labels or rows, as in `tune`.
     n_resamples : int
         The number of bootstrap replicates of the rows. Where every replicate must be tuned anew
@@ -67,6 +73,10 @@ def assess(
         One weight for each row, used in tuning and in every score. Rows of weight 0 change nothing.
     guard : str, optional
         The guard of `tune`. An assessment tunes thirty times, so ``"auto"`` takes a while.
+    min_precision, min_recall, min_specificity, max_predicted : float, optional
+        What restricts the thresholds, as in `tune`. On new data they hold on average only.
+    pos_label : class, optional
+        The positive class, as in `tune`.
     progress : bool or callable, optional
         True to print a progress line on stderr, or a function called as ``progress(done, total)``.
 
@@ -94,8 +104,9 @@ def assess(
     -----
     Labels with few positives are judged by leaving out each positive in turn, labels with many by
     the Poisson bootstrap. Weighted rows are first converted to their effective sample size (Kish).
-    For ``average="samples"`` and shared thresholds, ten-fold cross-fitting takes the place of
-    leaving out positives: each tenth of the rows is predicted with thresholds tuned without it.
+    For ``average="samples"`` and ``"weighted"``, shared and restricted thresholds, ten-fold
+    cross-fitting takes the place of leaving out positives: each tenth of the rows is predicted with
+    thresholds tuned without it.
     Guards are judged by cross-fitting alone. A guard does not maximise the score on these rows, so
     `optimism` can be negative.
 
@@ -114,9 +125,19 @@ def assess(
     >>> print(f"{a.score:.2f} here, {a.expected_score:.2f} expected on new data")
     0.38 here, 0.36 expected on new data
     """
-    goal = Goal.ask(metric, average, per_label, guard, zero_division)
+    goal = Goal.ask(
+        metric,
+        average,
+        per_label,
+        guard,
+        zero_division,
+        min_precision=min_precision,
+        min_recall=min_recall,
+        min_specificity=min_specificity,
+        max_predicted=max_predicted,
+    )
     draws = Draws.ask(n_resamples, level, seed, progress)
-    data = read_labelled(y_true, y_score, sample_weight, labels)
+    data = read_labelled(y_true, y_score, sample_weight, labels, pos_label)
     return tune_and_assess(data, goal.settle(data.is_binary), draws)
 
 
@@ -133,7 +154,13 @@ def tune_and_assess(
 
 def assess_tuned(tuned: Thresholds, tuning: Tuning, draws: Draws) -> Assessment:
     """Assess tuned thresholds, in the quick way if possible, otherwise in the general way."""
+    counts = tuning.choice.counts
     quick = on_staircase.can_judge(tuning.goal)
-    stairs = tuning.stairs if quick else None
-    case = Case(tuning.load(), tuning.goal, tuned, draws, stairs)
-    return Assessment.of(case, on_staircase.judge(case) if quick else cross_fit.judge(case))
+    if isinstance(tuning.goal.metric, RowCost):
+        case = Case(tuning.load(), tuning.goal, tuned, draws)
+        return Assessment.of(case, row_costs.judge(case))
+    if quick and tuning.goal.objective.is_monotone(counts.positives, counts.total):
+        case = Case(tuning.load(), tuning.goal, tuned, draws, tuning.stairs)
+        return Assessment.of(case, on_staircase.judge(case))
+    case = Case(tuning.load(), tuning.goal, tuned, draws)
+    return Assessment.of(case, cross_fit.judge(case))

@@ -8,6 +8,7 @@ without a guard, the optimism of the tuned score.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from halfmax._core.types import Array
 from halfmax.honesty import intervals, on_staircase
 from halfmax.honesty.case import Case, Judgement
 from halfmax.honesty.weighted_rows import Units
-from halfmax.metrics.average import mean_of_known
+from halfmax.metrics.average import mean_of_known, mean_over_labels
 from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
@@ -84,6 +85,7 @@ class _Retuned(NamedTuple):
 def judge(case: Case) -> Judgement:
     """Assess thresholds of any kind by tuning them again."""
     case = case.without_idle_rows()
+    case = replace(case, goal=case.goal.for_parts_of(case.data))
     most = _MOST_REPLICATES if case.goal.guard is None else _MOST_GUARDED
     folds, replicates = min(_FOLDS, case.data.n_rows), min(case.draws.n_resamples, most)
 
@@ -108,7 +110,7 @@ def judge(case: Case) -> Judgement:
 
 def _is_best(case: Case) -> bool:
     """Whether the thresholds maximise the score on the data, so that it can only fall."""
-    return case.goal.guard is None and not case.goal.objective.floors
+    return case.goal.guard is None and not case.goal.objective.restrictions
 
 
 def _blended(case: Case, cross_fitted: Array, redrawn: _Retuned) -> tuple[Array, Array]:
@@ -195,7 +197,8 @@ def score_unseen(data: LabelledScores, fold: Array, goal: Goal) -> float:
     """
     without = _tuned_without(data, fold, lambda part: choose_thresholds(part, goal).thresholds)
     if goal.labels_apart and goal.metric.is_share_of_hits:
-        return mean_of_known(_by_hit(data, fold, without, goal.metric))
+        by_hit = _by_hit(data, fold, without, goal.metric)
+        return mean_over_labels(by_hit, goal.average, data.positives)
     predictions = _predict_by_fold(data, fold, without)
     return score(data.truth, predictions, goal.metric, goal.average, data.weights)
 
@@ -233,11 +236,15 @@ def _whole(
         counts = counts.pooled()
         values = np.atleast_1d(objective(*counts))
     slopes = intervals.influence(objective, counts)
+    reached = mean_over_labels(values, case.goal.average, counts.positives)
+    if case.goal.average == "weighted":
+        slopes = intervals.of_weighted_mean(slopes, values, counts.positives, reached)
+        values = np.ones(1)  # the slopes are those of the mean
     rows = intervals.row_sums(truth, predictions, slopes)
     if weights is not None:
         rows = weights * rows
     share = max(int((~np.isnan(values)).sum()), 1)
-    return mean_of_known(values), float((rows**2).sum()) / share**2
+    return reached, float((rows**2).sum()) / share**2
 
 
 def _variance_of_mean(values: Array, weights: Array | None) -> float:
@@ -338,7 +345,7 @@ def _reached(case: Case, predictions: Any, weights: Array | None) -> Array:
     metric, zero_division = case.goal.metric, case.goal.objective.zero_division
     counts = label_counts(truth, predictions, weights)
     labels = metric(*counts, zero_division=zero_division)
-    whole = mean_of_known(labels)
+    whole = mean_over_labels(labels, case.goal.average, counts[0] + counts[2])
     if case.goal.average == "micro":
         tp, fp, fn, tn = (part.sum() for part in counts)
         whole = float(metric(tp, fp, fn, tn, zero_division))

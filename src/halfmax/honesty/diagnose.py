@@ -33,6 +33,7 @@ def diagnose(
     *,
     labels: Iterable[Hashable] | None = None,
     zero_division: float = 0.0,
+    pos_label: Any = None,
     progress: ProgressLike = None,
 ) -> Diagnosis:
     """Find the labels that will misbehave on new data, why, and how much they hurt.
@@ -55,7 +56,7 @@ def diagnose(
     Parameters
     ----------
     y_true, y_score : array-like of shape (rows,) or (rows, labels)
-        The labels 0/1 and the scores, as in `tune`.
+        The truth, two classes, and the scores, as in `tune`.
     metric : str or Metric
         The metric to maximise, as in `tune`.
     n_resamples : int
@@ -68,6 +69,8 @@ def diagnose(
         The names of the labels, as in `tune`.
     zero_division : float
         The value of 0/0, as in `tune`.
+    pos_label : class, optional
+        The positive class, as in `tune`.
     progress : bool or callable, optional
         True to print a progress line on stderr, or a function called as ``progress(done, total)``.
 
@@ -105,7 +108,8 @@ def diagnose(
     """
     goal = Goal.ask(metric, zero_division=zero_division)
     draws = Draws.ask(n_resamples, level, seed, progress)
-    return diagnose_checked(read_labelled(y_true, y_score, None, labels), goal, draws)
+    data = read_labelled(y_true, y_score, None, labels, pos_label)
+    return diagnose_checked(data, goal, draws)
 
 
 def diagnose_checked(
@@ -122,9 +126,10 @@ def diagnose_assessed(tuning: Tuning, assessed: Assessment) -> Diagnosis:
     data, objective, tuned = tuning.load(), tuning.goal.objective, assessed.thresholds
     size, total = len(tuned.thresholds), data.n_rows
     low, high = (np.broadcast_to(end, size) for end in assessed.threshold_interval)
-    known = (tuned.support > 0) & (tuned.label_scores > 0)
-    half_max = np.where(known, objective.metric.plug_in(tuned.label_scores), np.nan)
-    lowest = objective.metric.plug_in(assessed.label_score_intervals[0])
+    known = (tuned.support > 0) & ((tuned.label_scores > 0) | objective.metric.is_cost)
+    rate = tuned.support / total
+    half_max = np.where(known, objective.metric.plug_in(tuned.label_scores, rate), np.nan)
+    lowest = objective.metric.plug_in(assessed.label_score_intervals[0], rate)
     probabilities = data.may_be_probabilities
     most, fewest, *cut = _predicted_at(data, low, high, lowest, half_max)
     found = {
@@ -143,7 +148,7 @@ def diagnose_assessed(tuning: Tuning, assessed: Assessment) -> Diagnosis:
         labels=tuple(labels[j] for j in order),
         findings=tuple(tuple(names[flags[j]].tolist()) for j in order),
         support=tuned.support[order],
-        base_rate=tuned.support[order] / total,
+        base_rate=rate[order],
         thresholds=tuned.thresholds[order],
         threshold_interval=(low[order], high[order]),
         scores=tuned.label_scores[order],

@@ -134,6 +134,18 @@ def with_score(objective: Objective, counts: Counts, expected: Array) -> Counts:
     return Counts(high, predicted, positives, total)
 
 
+def of_weighted_mean(slopes: Influence, values: Array, positives: Array, mean: float) -> Influence:
+    """Return the slopes of a mean weighted by positives, from those of each label's score.
+
+    One more positive of a label also gives that label more weight in the mean.
+    """
+    whole = max(float(positives.sum()), 1.0)
+    known = np.nan_to_num(values, nan=mean)
+    share, drawn = np.where(np.isnan(values), 0.0, positives) / whole, (known - mean) / whole
+    hit, false, missed, rest = (share * slope for slope in slopes)
+    return Influence(hit + drawn, false, missed + drawn, rest)
+
+
 def is_bounded(*scores: Array) -> bool:
     """Whether all known scores are from 0 to 1."""
     known = np.concatenate([np.ravel(part) for part in scores])

@@ -24,7 +24,6 @@ from halfmax.honesty.weighted_rows import Units
 from halfmax.metrics.average import mean_of_known
 from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Goal
-from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.score import label_counts
 from halfmax.staircase import leave_one_out
@@ -99,19 +98,19 @@ class _Counted(NamedTuple):
 def can_judge(goal: Goal) -> bool:
     """Whether each label's staircase alone decides its threshold.
 
-    This holds for pooled counts too, where all labels share one cut. Guards and floors depend on
-    more than the counts of a label's steps.
+    This holds for pooled counts too, where all labels share one cut. Guards and restrictions depend
+    on more than the counts of a label's steps, and so does a mean weighted by positives.
     """
-    if goal.guard is not None or goal.objective.floors:
+    if goal.guard is not None or goal.objective.restrictions:
         return False
     if goal.labels_apart:
-        return True
-    metric = goal.metric
+        return goal.average != "weighted"
+    ratio = goal.metric.ratio_at(0.5, 0.5)
     return (
         goal.average == "micro"
         and goal.per_label
-        and isinstance(metric, LinearFractional)
-        and any(weight for part in metric.parts for weight in part[2:])
+        and ratio is not None
+        and any(weight for part in ratio.parts for weight in part[2:])
     )
 
 
@@ -239,8 +238,8 @@ def _kept(stairs: Staircase, chosen: Array, counts: Array) -> Array:
 
 def _pooled_value(case: Case) -> tuple[ValueOfCounts, float]:
     """The value of a step for the pooled score, and of one hit; predicting nothing is worth 0."""
-    metric = micro.require_ratio(case.goal.objective.metric)
     tp, predicted, positives, total = (part.sum().item() for part in case.counts)
+    metric = micro.require_ratio(case.goal.objective.metric, positives, total)
     if micro.pooled_parts((tp, predicted, positives, total), metric)[1] < 0:
         metric = metric.negated()
     (hit_n, predicted_n), (hit_d, predicted_d) = map(micro.slopes, metric.parts)

@@ -11,10 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, setting
-from halfmax._core.gate.options import check_share, check_zero_division
+from halfmax._core.gate.labelled import LabelledScores
+from halfmax._core.gate.options import check_zero_division
 from halfmax.metrics.average import check_average
-from halfmax.metrics.metric import Metric, find_metric
+from halfmax.metrics.cost import RowCost, refuse_many_labels
+from halfmax.metrics.metric import Metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
+from halfmax.metrics.restrictions import Restrictions
 
 GUARDS = ("fbr", "smooth", "calibrated", "never", "auto")
 _FBR = re.compile(r"fbr:(\d*\.?\d+|\d+\.)", re.ASCII)
@@ -56,7 +60,7 @@ class Goal:
     one classifier or for many labels.
     """
 
-    objective: Objective  # the metric, the value it takes for 0/0, and the floors
+    objective: Objective  # the metric, the value it takes for 0/0, and what restricts it
     average: str = "macro"
     per_label: bool = True  # a threshold for each label, or one for all
     guard: Guard | None = None
@@ -70,11 +74,9 @@ class Goal:
         per_label: bool = True,
         guard: str | None = None,
         zero_division: float = 0.0,
-        *,
-        min_precision: float | None = None,
-        min_recall: float | None = None,
+        **restrictions: float | None,
     ) -> "Goal":
-        """Check the options of a public function."""
+        """Check the options of a public function; `restrictions` are those of `Restrictions`."""
         if not isinstance(per_label, (bool, np.bool_)):
             raise ArgumentTypeError(
                 f"{in_python('per_label')} must be True or False; got {per_label!r}"
@@ -83,8 +85,7 @@ class Goal:
         objective = Objective(
             find_metric(metric),
             check_zero_division(zero_division),
-            check_share("min_precision", min_precision),
-            check_share("min_recall", min_recall),
+            Restrictions.ask(**restrictions),
         )
         return cls(objective, average, bool(per_label), checked)
 
@@ -92,6 +93,7 @@ class Goal:
         """Return the goal for one classifier or for many labels, or refuse it."""
         average = check_average(self.average, one_classifier)
         goal = replace(self, average=average, one_classifier=one_classifier)
+        goal._refuse_costs_of_rows()
         goal._refuse_what_no_search_can_find()
         goal._refuse_what_no_guard_can_keep()
         return goal
@@ -103,14 +105,19 @@ class Goal:
     @property
     def labels_apart(self) -> bool:
         """Whether each label is tuned by itself, so that only its own counts matter."""
-        return self.one_classifier or (self.average == "macro" and self.per_label)
+        return self.one_classifier or (self.over_labels and self.per_label)
+
+    @property
+    def over_labels(self) -> bool:
+        """Whether the score is a mean over labels."""
+        return self.average in ("macro", "weighted")
 
     @property
     def needs_rows(self) -> bool:
         """Whether the counts of single labels are not enough: the rows must be known, too."""
         if self.guard is not None:
             return True
-        by_rows = self.average == "samples" or (self.average == "macro" and not self.per_label)
+        by_rows = self.average == "samples" or (self.over_labels and not self.per_label)
         return by_rows and not self.one_classifier
 
     @property
@@ -125,8 +132,23 @@ class Goal:
 
     @property
     def for_labels_apart(self) -> "Goal":
-        """The metric for each label by itself, without floors and guard."""
-        return Goal(self.objective.without_floors, one_classifier=self.one_classifier)
+        """The metric for each label by itself, without restrictions and guard."""
+        return Goal(self.objective.unrestricted, one_classifier=self.one_classifier)
+
+    def for_parts_of(self, data: LabelledScores) -> "Goal":
+        """Return the goal for parts of these rows: a cap on rows becomes a share of them."""
+        cells = data.total * (data.n_labels if self.average == "micro" else 1)
+        return replace(self, objective=self.objective.with_share_of(cells))
+
+    def _refuse_costs_of_rows(self) -> None:
+        if not isinstance(self.metric, RowCost):
+            return
+        refuse_many_labels(self.one_classifier)
+        if self.guard is not None:
+            raise ArgumentError(
+                f"{in_python('metric')} has costs for each row, and guards count rows: use "
+                f"{setting('guard', None)} with it"
+            )
 
     def _refuse_what_no_search_can_find(self) -> None:
         if self.one_classifier or self.average == "micro":
@@ -141,11 +163,12 @@ class Goal:
                     f"{setting('per_label', False)} or a number from 0 to 1"
                 )
             return
-        if self.objective.floors:
+        restrictions = self.objective.restrictions
+        if restrictions:
             raise ArgumentError(
-                f"{in_python('min_precision')} and {in_python('min_recall')} are floors for each "
-                f"label ({setting('average', 'macro')} with {setting('per_label', True)}) or for "
-                f"pooled counts ({setting('average', 'micro')}); they have no meaning for "
+                f"{restrictions.spelled} must hold for each label ({setting('average', 'macro')} "
+                f"with {setting('per_label', True)}) or for pooled counts "
+                f"({setting('average', 'micro')}); it has no meaning for "
                 f"{setting('average', self.average)} with {setting('per_label', self.per_label)}"
             )
         if self.average == "samples" and self.per_label and leaves_out:
@@ -158,11 +181,16 @@ class Goal:
     def _refuse_what_no_guard_can_keep(self) -> None:
         if self.guard is None:
             return
-        if self.objective.floors:
+        restrictions = self.objective.restrictions
+        if restrictions:
             raise ArgumentError(
-                f"{in_python('min_precision')} and {in_python('min_recall')} are guaranteed "
-                "only on the data you pass, while a guard aims at new data: use "
-                f"{setting('guard', None)} with them"
+                f"{restrictions.spelled} is guaranteed only on the data you pass, while a guard "
+                f"aims at new data: use {setting('guard', None)} with it"
+            )
+        if self.guard.name == "fbr" and self.metric.is_cost:
+            raise ArgumentError(
+                f"{setting('guard', 'fbr')} is a rule for metrics from 0 to 1, and "
+                f"{self.metric.name} is a cost: use 'auto'"
             )
         if self.one_classifier:
             return
@@ -172,7 +200,7 @@ class Goal:
                 "one threshold for all labels has next to nothing to overfit; use "
                 f"{setting('guard', None)} with it"
             )
-        if self.guard.name == "fbr" and self.average != "macro":
+        if self.guard.name == "fbr" and not self.over_labels:
             raise ArgumentError(
                 f"{setting('guard', 'fbr')} is a rule for {setting('average', 'macro')}; got "
                 f"{setting('average', self.average)}: use 'auto'"

@@ -1,25 +1,21 @@
 """Metrics as functions of the four counts, and the properties that the optimisers use."""
 
 import math
-import re
 from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, setting
-from halfmax._core.text import spell_out
+from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
 from halfmax._core.types import Array, Floats
 from halfmax.metrics import half_max
-from halfmax.metrics.average import AVERAGES
 from halfmax.metrics.counts import SUM_ROUNDING
 from halfmax.metrics.half_max import Coefficients
 
 CountFunction = Callable[[Array, Array, Array, Array], Array]
 
 _LARGEST_BETA = 1e100  # beta squared, times a count, must stay finite
-_NAMED_F = re.compile(r"f(\d+(?:\.\d+)?)", re.ASCII)
 _LARGEST_DIVISOR = 10**6  # for beta squared as a fraction; enough for betas with three decimals
 
 
@@ -51,8 +47,10 @@ class Metric:
     """A metric defined by a function of the counts: arrays in, an array out.
 
     Where the function is 0/0 it must return NaN, which ``zero_division`` replaces. The optimisers
-    accept every metric that never falls when a true positive is added and never rises when a false
-    positive is added; they check yours on a lattice of counts first.
+    are fastest for metrics that never fall when a true positive is added and never rise when a
+    false positive is added; they check yours on a lattice of counts first. For other metrics they
+    try every score as a threshold, for one classifier and for the mean over labels, and refuse
+    the other averages.
 
     Parameters
     ----------
@@ -70,10 +68,10 @@ class Metric:
 
     Examples
     --------
-    >>> fowlkes_mallows = Metric("fowlkes-mallows", lambda tp, fp, fn, tn:
-    ...                          tp / np.sqrt((tp + fp) * (tp + fn)))
-    >>> float(fowlkes_mallows(tp=6, fp=3, fn=0, tn=1).round(4))
-    0.8165
+    >>> markedness = Metric("markedness", lambda tp, fp, fn, tn:
+    ...                     tp / (tp + fp) + tn / (tn + fn) - 1)
+    >>> float(markedness(tp=6, fp=2, fn=1, tn=3))
+    0.5
     """
 
     #: True only if monotonicity is proved, so that no check is needed.
@@ -82,6 +80,9 @@ class Metric:
     #: True if, at a fixed denominator without tn, the metric is proportional to the hits, as for
     #: F-beta and Jaccard.
     is_share_of_hits: bool = False
+
+    #: True if the metric is minus a cost, which tables and pages show as it is.
+    is_cost = False
 
     def __init__(self, name: str, function: CountFunction) -> None:
         if not isinstance(name, str) or not name:
@@ -116,20 +117,48 @@ class Metric:
             )
         return np.where(np.isnan(values), zero_division, values)
 
-    def plug_in(self, score: Array) -> Array:
-        """Return NaN: for metrics in general no formula gives the threshold of probabilities.
+    def ratio_at(self, positives: float, negatives: float) -> "LinearFractional | None":
+        """Return the metric as a ratio of weighted sums, for data with so many of each class.
+
+        Parameters
+        ----------
+        positives : float
+            The number of positives, or their share.
+        negatives : float
+            The number of negatives, or their share.
+
+        Returns
+        -------
+        LinearFractional or None
+            A ratio with the same values wherever it is not 0/0; None if there is none.
+        """
+        return None
+
+    def plug_in(self, score: Array, base_rate: Array | None = None) -> Array:
+        """Return the best threshold of calibrated probabilities; NaN if no formula gives it.
 
         Parameters
         ----------
         score : ndarray
             The best value of the metric.
+        base_rate : ndarray, optional
+            The share of positives, on which some metrics depend.
 
         Returns
         -------
         ndarray
-            NaN for each score.
+            The threshold for each score.
         """
-        return np.full(np.shape(score), np.nan)
+        score = np.asarray(score, np.float64)
+        if base_rate is None or self.ratio_at(0.5, 0.5) is None:
+            return np.full(score.shape, np.nan)
+        rates = np.broadcast_to(base_rate, score.shape)
+        found = [self._plug_in_at(*pair) for pair in zip(score.flat, rates.flat, strict=True)]
+        return np.array(found, np.float64).reshape(score.shape)
+
+    def _plug_in_at(self, score: float, base_rate: float) -> float:
+        ratio = self.ratio_at(base_rate, 1.0 - base_rate) if 0.0 < base_rate < 1.0 else None
+        return np.nan if ratio is None else float(ratio.plug_in(np.asarray(score)))
 
     def __repr__(self) -> str:
         return f"Metric({self.name!r})"
@@ -213,13 +242,32 @@ class LinearFractional(Metric):
         """(a, b, c, d) of the plug-in threshold ``(a + b * score) / (c + d * score)``."""
         return half_max.cut_of(*self.parts)
 
-    def plug_in(self, score: Array) -> Array:
+    def ratio_at(self, positives: float, negatives: float) -> "LinearFractional":
+        """Return the metric itself, which is the same ratio for all data.
+
+        Parameters
+        ----------
+        positives : float
+            The number of positives.
+        negatives : float
+            The number of negatives.
+
+        Returns
+        -------
+        LinearFractional
+            The metric itself.
+        """
+        return self
+
+    def plug_in(self, score: Array, base_rate: Array | None = None) -> Array:
         """Return the best threshold of calibrated probabilities: half the score for F1.
 
         Parameters
         ----------
         score : ndarray
             The best value of the metric.
+        base_rate : ndarray, optional
+            The share of positives, on which these metrics do not depend.
 
         Returns
         -------
@@ -235,11 +283,13 @@ class LinearFractional(Metric):
         return not any(others) and per_hit > 0 and per_rest == 0
 
 
-class _KnownRatio(LinearFractional):
+class KnownRatio(LinearFractional):
+    """A ratio that is proved to be monotone."""
+
     monotone = True
 
 
-class FBeta(_KnownRatio):
+class FBeta(KnownRatio):
     """F-beta, ``(1+b2) tp / ((1+b2) tp + fp + b2 fn)`` with ``b2 = beta**2``.
 
     Parameters
@@ -288,39 +338,3 @@ def _whole_weights(b2: float) -> tuple[float, float]:
     if abs(Fraction(b2) - near) > 4 * Fraction(np.finfo(float).eps) * near:
         return b2, 1.0
     return float(near.numerator), float(near.denominator)
-
-
-JACCARD = _KnownRatio("jaccard", (1, 0, 0, 0), (1, 1, 1, 0))
-ACCURACY = _KnownRatio("accuracy", (1, 0, 0, 1), (1, 1, 1, 1))
-PRECISION = _KnownRatio("precision", (1, 0, 0, 0), (1, 1, 0, 0))
-RECALL = _KnownRatio("recall", (1, 0, 0, 0), (1, 0, 1, 0))
-
-_NAMED = {metric.name: metric for metric in (JACCARD, ACCURACY, PRECISION, RECALL)}
-
-
-def find_metric(metric: str | Metric) -> Metric:
-    """Return the metric of that name; a `Metric` is returned as it is."""
-    if isinstance(metric, Metric):
-        return metric
-    if isinstance(metric, str):
-        if metric in _NAMED:
-            return _NAMED[metric]
-        if match := _NAMED_F.fullmatch(metric):
-            return FBeta(float(match[1]))
-    hint = ""
-    if callable(metric):
-        hint = "; wrap your function: halfmax.Metric('its name', function of tp, fp, fn, tn)"
-    elif isinstance(metric, str) and metric != metric.strip().lower():
-        hint = "; names are in lower case"
-    elif isinstance(metric, (int, float)):
-        hint = f"; F-beta with beta = {metric:g} is 'f{metric:g}'"
-    elif isinstance(metric, str) and metric in (*AVERAGES, "instance"):
-        hint = f"; that is an average: {setting('average', metric)}"
-    got = repr(metric)
-    if hasattr(metric, "__len__") and not isinstance(metric, str):
-        got = f"{type(metric).__name__} of {len(metric)}"
-        hint = "; decide and expected_curve take no labels; tune and score do"
-    raise ArgumentError(
-        f"{in_python('metric')} must be 'f1' or any 'f<beta>' such as 'f0.5' or 'f2', "
-        f"{spell_out(_NAMED, 'or')}{in_python(', or a Metric object')}; got {got}{hint}"
-    )

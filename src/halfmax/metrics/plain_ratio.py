@@ -19,7 +19,7 @@ def as_plain_ratio(objective: Objective) -> Floats:
     The array is empty for every objective that kernels cannot compute.
     """
     metric = objective.metric
-    if objective.floors or not isinstance(metric, LinearFractional):
+    if objective.restrictions or not isinstance(metric, LinearFractional):
         return np.empty(0)
     if any(min(part) < 0.0 for part in metric.parts):
         return np.empty(0)

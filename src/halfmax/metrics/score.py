@@ -1,55 +1,90 @@
-"""The public `score`: any metric of 0/1 predictions, averaged as scikit-learn does."""
+"""The public `score`: any metric of predictions, averaged as scikit-learn does."""
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from halfmax._core.gate import labelled, options
-from halfmax._core.types import Array
-from halfmax.metrics.average import check_average, mean_of_known
+from halfmax._core.types import Array, Floats
+from halfmax.metrics.average import check_average, mean_of_known, mean_over_labels
+from halfmax.metrics.cost import RowCost, minus_mean_cost
 from halfmax.metrics.counts import confusion
-from halfmax.metrics.metric import Metric, find_metric
+from halfmax.metrics.metric import Metric
+from halfmax.metrics.named import find_metric
+
+
+@overload
+def score(
+    y_true: Any,
+    y_pred: Any,
+    metric: str | Metric = ...,
+    average: str = ...,
+    sample_weight: Any = ...,
+    zero_division: float = ...,
+    *,
+    pos_label: Any = ...,
+) -> float: ...
+
+
+@overload
+def score(
+    y_true: Any,
+    y_pred: Any,
+    metric: str | Metric = ...,
+    *,
+    average: None,
+    sample_weight: Any = ...,
+    zero_division: float = ...,
+    pos_label: Any = ...,
+) -> Floats: ...
 
 
 def score(
     y_true: Any,
     y_pred: Any,
     metric: str | Metric = "f1",
-    average: str = "macro",
+    average: str | None = "macro",
     sample_weight: Any = None,
     zero_division: float = 0.0,
-) -> float:
-    """Compute a metric of 0/1 predictions.
+    *,
+    pos_label: Any = None,
+) -> float | Floats:
+    """Compute a metric of predictions.
 
     Parameters
     ----------
     y_true : array-like, 1-D or rows x labels
-        The truth, 0/1 or bool: dense, scipy sparse or a data frame. Sparse matrices are never
-        turned dense.
+        The truth, two classes as in `tune`: dense, scipy sparse or a data frame. Sparse matrices
+        are never turned dense.
     y_pred : array-like, 1-D or rows x labels
-        The predictions, 0/1 or bool, in any of these containers.
+        The predictions in any of these containers: the classes of the truth, or 0 and 1 as
+        ``Thresholds.predict`` returns them.
     metric : str or Metric
-        ``"f1"``, any ``"f<beta>"``, ``"jaccard"``, ``"accuracy"`` (the share of cells that are
-        right; scikit-learn's multilabel accuracy counts whole rows),
-        ``"precision"``, ``"recall"``, or a `Metric`.
-    average : {"macro", "micro", "samples"}
-        Mean over labels, pooled counts, or mean over rows. 1-D input has nothing to average.
+        The name of a metric as in `tune`, such as ``"f1"``, ``"mcc"`` or ``"accuracy"`` (the share
+        of cells that are right; scikit-learn's multilabel accuracy counts whole rows), or a
+        `Metric`, such as `cost` returns.
+    average : {"macro", "micro", "samples", "weighted"} or None
+        Mean over labels, pooled counts, mean over rows, mean over labels weighted by their
+        positives; None returns the score of each label. 1-D input has nothing to average.
     sample_weight : 1-D array-like, optional
         One weight for each row.
     zero_division : float
         The value of 0/0, from 0 to 1; NaN leaves it out of averages.
+    pos_label : class, optional
+        The positive class, as in `tune`.
 
     Returns
     -------
-    float
-        The averaged metric.
+    float or ndarray of shape (labels,)
+        The averaged metric, minus the mean cost for costs; one for each label if `average` is
+        None.
 
     Raises
     ------
     ValueError
-        If an option is unknown, shapes differ, or an input is not 0/1.
+        If an option is unknown, shapes differ, or an input does not hold two classes.
     TypeError
-        If an input does not hold numbers.
+        If an input has an unsuitable type.
 
     See Also
     --------
@@ -61,13 +96,19 @@ def score(
     --------
     >>> score([[1, 0], [1, 1]], [[1, 1], [0, 1]], average="micro").__round__(4)
     0.6667
+    >>> score(["yes", "no", "yes"], ["yes", "no", "no"], "mcc", pos_label="yes")
+    0.5
     """
     metric = find_metric(metric)
     zero_division = options.check_zero_division(zero_division)
-    truth, predictions = labelled.read_predictions(y_true, y_pred, sample_weight)
-    average = check_average(average, one_classifier=truth.ndim == 1)
+    truth, predictions = labelled.read_predictions(y_true, y_pred, sample_weight, pos_label)
+    one_classifier = isinstance(truth, np.ndarray)
+    if average is not None or one_classifier:
+        average = check_average(average, one_classifier)
     weights = labelled.check_weights(sample_weight, truth.shape[0])
-    if isinstance(truth, np.ndarray):
+    if isinstance(metric, RowCost):
+        return minus_mean_cost(metric, truth, predictions, weights)
+    if one_classifier:
         counts = _binary_counts(truth, predictions, weights)
         return float(metric(*counts, zero_division=zero_division))
     if average == "samples":
@@ -77,7 +118,10 @@ def score(
     if average == "micro":
         tp, fp, fn, tn = (part.sum() for part in counts)
         return float(metric(tp, fp, fn, tn, zero_division))
-    return mean_of_known(metric(*counts, zero_division=zero_division))
+    of_label = metric(*counts, zero_division=zero_division)
+    if average is None:
+        return of_label
+    return mean_over_labels(of_label, average, counts[0] + counts[2])
 
 
 def row_counts(truth: Any, predictions: Any) -> tuple[Array, Array, Array, Array]:

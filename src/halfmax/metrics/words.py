@@ -1,19 +1,33 @@
 """Names of metrics, averages and rules as pages and axes show them."""
 
-from halfmax.metrics.metric import JACCARD, FBeta, find_metric
+from typing import Any
+
+from halfmax.metrics.metric import FBeta, Metric
+from halfmax.metrics.named import find_metric
 
 AVERAGE_WORDS = {
     "macro": "macro",
     "micro": "micro",
     "samples": "per-instance",
+    "weighted": "weighted",
 }
+_SHOWN = {
+    "jaccard": "Jaccard",
+    "mcc": "MCC",
+    "balanced_accuracy": "balanced accuracy",
+    "youden": "Youden's J",
+    "gmean": "G-mean",
+    "npv": "NPV",
+    "fowlkes_mallows": "Fowlkes-Mallows",
+}
+_COST = "cost("  # how the names of costs begin
 
 
 def metric_name(metric: str) -> str:
     """Return the name to show: F1 for f1; a metric of the user's own keeps its name."""
-    if _beta(metric) is not None:
-        return metric.upper()
-    return "Jaccard" if metric == JACCARD.name else metric
+    if is_cost(metric):
+        return "cost"
+    return metric.upper() if _beta(metric) is not None else _SHOWN.get(metric, metric)
 
 
 def name_of_rule(metric: str) -> str:
@@ -21,12 +35,29 @@ def name_of_rule(metric: str) -> str:
     beta = _beta(metric)
     if beta is not None:
         return f"F*/{1.0 + beta**2:.4g}"
-    return "J*/(1 + J*)" if metric == JACCARD.name else "plug-in threshold"
+    if is_cost(metric):
+        return "fp/(fp + fn)"
+    return "J*/(1 + J*)" if metric == "jaccard" else "plug-in threshold"
 
 
-def _beta(metric: str) -> float | None:
+def is_cost(metric: str) -> bool:
+    """Return whether a metric is minus a cost, which is shown as it is."""
+    return metric.startswith(_COST)
+
+
+def shown(metric: str, score: Any) -> Any:
+    """Return a score as tables and pages show it: the cost itself if the metric is one."""
+    return -score + 0.0 if is_cost(metric) else score
+
+
+def known_metric(name: str) -> Metric | None:
+    """Return the metric of that name; None if it is the user's own."""
     try:
-        found = find_metric(metric)
+        return find_metric(name)
     except ValueError:
-        return None  # a metric of the user's own
-    return found.beta if isinstance(found, FBeta) else None
+        return None
+
+
+def _beta(name: str) -> float | None:
+    metric = known_metric(name)
+    return metric.beta if isinstance(metric, FBeta) else None

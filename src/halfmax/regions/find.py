@@ -20,7 +20,8 @@ from halfmax._core.result import Table
 from halfmax._core.types import Floats
 from halfmax.metrics.counts import confusion
 from halfmax.metrics.half_max import odds_at
-from halfmax.metrics.metric import LinearFractional, Metric, find_metric
+from halfmax.metrics.metric import LinearFractional, Metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.regions.densities import (
     AWAY_FROM_ONE,
@@ -130,11 +131,12 @@ def decision_region(
 
 def _check_metric(metric: str | Metric, rate: float) -> LinearFractional:
     """Return the metric as a ratio whose denominator is positive for every region."""
-    found = find_metric(metric)
-    if not isinstance(found, LinearFractional):
+    found = find_metric(metric).ratio_at(rate, 1.0 - rate)
+    if found is None:
         raise ValueError(
-            "metric must be a ratio of weighted sums of tp, fp, fn and tn, such as 'f1' or a "
-            f"LinearFractional: only these have one cut for all scores; got {found!r}"
+            "metric must be a ratio of weighted sums of tp, fp, fn and tn, such as 'f1', 'kappa', "
+            "a cost or a LinearFractional: only these have one cut for all scores; got "
+            f"{find_metric(metric)!r}"
         )
     tp, fp, fn, tn = found.denominator
     corners = [p * rate + n * (1.0 - rate) for p in (tp, fn) for n in (fp, tn)]

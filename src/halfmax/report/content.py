@@ -83,7 +83,7 @@ class Content(NamedTuple):
     @property
     def objective(self) -> Objective:
         """The metric to score by; floors only restrict the choice of thresholds."""
-        return self.subject.goal.objective.without_floors
+        return self.subject.goal.objective.unrestricted
 
     @property
     def label_scores(self) -> Floats:
@@ -108,7 +108,7 @@ _STAGES = 5
 def gather(subject: Subject, draws: Draws) -> Content:
     """Compute everything that a report shows."""
     data, tuning = subject.data, subject.tuning
-    plain = tuning.goal.objective.without_floors
+    plain = tuning.goal.objective.unrestricted
     assessment = _assessment(subject, draws)
     diagnosis = _diagnosis(subject, assessment, draws)
     with Progress(draws.progress, "report: counting", _STAGES) as progress:
@@ -166,7 +166,7 @@ def _diagnosis(subject: Subject, assessed: Assessment | None, draws: Draws) -> D
         return requested
     if subject.data.weights is not None:
         return None
-    plain = goal.labels_apart and goal.guard is None and not goal.objective.floors
+    plain = goal.labels_apart and goal.guard is None and not goal.objective.restrictions
     if assessed is not None and subject.tuned_here and plain:
         return diagnose_assessed(subject.tuning, assessed)
     return diagnose_checked(subject.data, goal.for_labels_apart, draws, subject.tuning.stairs)

@@ -9,7 +9,8 @@ import numpy as np
 from halfmax._core.result import Table
 from halfmax._core.types import Array
 from halfmax.honesty.diagnosis import FINDINGS
-from halfmax.metrics.metric import PRECISION, RECALL, LinearFractional
+from halfmax.metrics.metric import LinearFractional
+from halfmax.metrics.named import PRECISION, RECALL
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.words import AVERAGE_WORDS, metric_name, name_of_rule
 from halfmax.report.charts import kinds_of_curves

@@ -54,9 +54,9 @@ def facts(content: Content) -> list[tuple[str, str]]:
         ("Thresholds", _kind_of_thresholds(content)),
         ("Guard", tuned.guard or "none"),
     ]
-    floors = [f"{part.name} {floor:g}" for part, floor in subject.goal.objective.floors]
-    if floors:
-        found.append(("At least", " and ".join(floors)))
+    restrictions = [one.words for one in subject.goal.objective.restrictions]
+    if restrictions:
+        found.append(("Restricted to", " and ".join(restrictions)))
     if not subject.tuned_here:
         found.append(("Tuned on", f"other rows, with a score of {tuned.score:.4f}"))
     return found
@@ -116,8 +116,8 @@ def _guard_remedy(content: Content) -> str:
     tuned = content.subject.thresholds
     if tuned.guard == "auto":
         return "guard='auto' is already in use; only more labelled rows would help."
-    if content.subject.goal.objective.floors:
-        return "Label more rows; a guard would ignore the floors of precision and recall."
+    if content.subject.goal.objective.restrictions:
+        return "Label more rows; a guard would ignore the restrictions."
     if tuned.shared and tuned.average != "binary":
         return "Tune one threshold for each label with guard='auto', which prevents flooding."
     return "Tune with guard='auto', which chooses thresholds that hold on new data."

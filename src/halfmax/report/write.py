@@ -16,7 +16,8 @@ from halfmax.honesty.case import Draws
 from halfmax.honesty.diagnosis import Diagnosis
 from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Goal, check_guard
-from halfmax.metrics.metric import PRECISION, RECALL, Metric, find_metric
+from halfmax.metrics.metric import Metric
+from halfmax.metrics.named import PRECISION, RECALL, find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.report.content import Subject, gather, names_of
 from halfmax.report.page import check_installed, page_of

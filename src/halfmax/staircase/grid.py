@@ -140,6 +140,15 @@ class Grid:
         )
 
 
+def grid_of_all(data: LabelledScores) -> Grid:
+    """Return the grid of all scores of each label, of negatives too."""
+    scores = data.scores
+    if not isinstance(scores, np.ndarray):
+        return Grid.from_entries(scores.indices, scores.data, data.n_labels)
+    columns = np.tile(np.arange(data.n_labels, dtype=np.int32), data.n_rows)
+    return Grid.from_entries(columns, scores.ravel(), data.n_labels)
+
+
 def distinct_scores(columns: Array, scores: Array, n_labels: int) -> tuple[Grid, Array]:
     """Return the grid of (label, score) pairs and the number of pairs on each of its steps."""
     if not np.isfinite(scores).all():

@@ -8,7 +8,7 @@ import numpy as np
 
 from halfmax._core.progress import ProgressLike
 from halfmax.expected.decision import Decision
-from halfmax.metrics.average import check_average
+from halfmax.metrics.average import check_average_without_truth
 from halfmax.metrics.metric import Metric
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def decide_table(
 
     if out is not None:
         check_output(out, overwrite)
-    average = check_average(average, one_classifier=label is None)
+    average = check_average_without_truth(average, one_classifier=label is None)
     goal = deciding.DecideGoal(metric, average, zero_division, min_k, max_k)
     new = NewColumn(prediction, only_predicted)
     engine = find_engine(source)

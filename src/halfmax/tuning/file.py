@@ -9,7 +9,7 @@ from halfmax._core.gate import options
 from halfmax._core.gate.labels import Labels, check_labels
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
-from halfmax.metrics.average import AVERAGES
+from halfmax.metrics.average import AVERAGES, WEIGHTED
 from halfmax.metrics.goal import check_guard
 
 FORMAT, VERSION = "halfmax.thresholds", 1
@@ -77,8 +77,9 @@ def _decode_head(content: dict[str, Any]) -> dict[str, Any]:
     head = {name: _take(content, name, str) for name in ("metric", "average")}
     if not head["metric"]:
         raise ValueError('"metric" must not be empty')
-    if head["average"] not in (*AVERAGES, "binary"):
-        raise ValueError(f'"average" must be {spell_out((*AVERAGES, "binary"), "or")}')
+    known = (*AVERAGES, WEIGHTED, "binary")
+    if head["average"] not in known:
+        raise ValueError(f'"average" must be {spell_out(known, "or")}')
     zero_division = float(_number(content, "zero_division"))
     return head | {
         "shared": _take(content, "shared", bool),

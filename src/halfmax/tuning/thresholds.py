@@ -5,8 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from halfmax._core import predict as _apply
-from halfmax._core.errors import ArgumentError, in_python
+from halfmax._core.errors import ArgumentError, in_python, setting
 from halfmax._core.files import refuse_input, write_whole
 from halfmax._core.gate import frames
 from halfmax._core.gate.arrays import Matrix, like_input, open_scores
@@ -14,15 +16,20 @@ from halfmax._core.gate.labels import Labels, match_labels
 from halfmax._core.hooks import hook
 from halfmax._core.progress import ProgressLike
 from halfmax._core.result import Result, Table
+from halfmax._core.text import spell_out
 from halfmax._core.types import Array, Floats
-from halfmax.metrics.average import mean_of_known
-from halfmax.metrics.metric import PRECISION, RECALL
+from halfmax.metrics.average import mean_over_labels
+from halfmax.metrics.cost import RowCost
+from halfmax.metrics.named import PRECISION, RECALL
+from halfmax.metrics.words import is_cost, known_metric, shown
 from halfmax.tuning import file
 from halfmax.tuning.file import COLUMNS
 from halfmax.tuning.report_request import ReportRequest
 
 if TYPE_CHECKING:
     from halfmax.tuning.tuning import Tuning
+
+UNKNOWN = ("error", "ignore", "never")  # what to do with columns that have no threshold
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,7 +118,8 @@ class Thresholds(Result):
         native : frame or None
             A data frame whose library `table` should use.
         reached : float, optional
-            The score, for ``average="samples"``; counts of labels determine every other average.
+            The score, where counts of labels do not determine it: for ``average="samples"``, and
+            for costs of each row.
 
         Returns
         -------
@@ -119,14 +127,17 @@ class Thresholds(Result):
             With the scores that the thresholds reach on these data.
         """
         goal, counts = tuning.goal, tuning.choice.counts
-        plain = goal.objective.without_floors
-        of_label = plain(*counts)
+        plain = goal.objective.unrestricted
+        of_rows = isinstance(goal.metric, RowCost)
+        of_label = np.array([reached]) if of_rows else plain(*counts)
         if goal.average_shown == "micro":
             reached = plain(*counts.pooled()).item()
+        elif reached is None:
+            reached = mean_over_labels(of_label, goal.average, counts.positives)
         parts = counts.confusion()
         return cls(
             thresholds=tuning.choice.thresholds,
-            score=mean_of_known(of_label) if reached is None else reached,
+            score=reached,
             metric=goal.metric.name,
             average=goal.average_shown,
             labels=labels,
@@ -163,7 +174,7 @@ class Thresholds(Result):
         """
         return super().table()
 
-    def predict(self, y_score: Any) -> Any:
+    def predict(self, y_score: Any, unknown: str = "error") -> Any:
         """Predict 0 or 1 for scores.
 
         Parameters
@@ -171,6 +182,9 @@ class Thresholds(Result):
         y_score : array-like, 1-D or rows x labels
             Scores like those that were tuned. Columns of a data frame are matched with the labels
             by name if both have names.
+        unknown : {"error", "ignore", "never"}, default "error"
+            What to do with columns of a data frame that have no threshold: refuse them, leave them
+            out of the predictions, or predict 0 for them.
 
         Returns
         -------
@@ -183,10 +197,23 @@ class Thresholds(Result):
         ValueError
             If the scores do not fit the labels.
         """
+        if unknown not in UNKNOWN:
+            raise ArgumentError(
+                f"{in_python('unknown')} must be {spell_out(UNKNOWN, 'or')}; got {unknown!r}"
+            )
+        if unknown == "ignore" and self.labels is not None:
+            y_score = self._with_known_columns(y_score)
         scores = open_scores(y_score, "y_score")
-        limits = self._thresholds_for(scores)
+        limits = self._thresholds_for(scores, never=unknown == "never")
         predictions = _apply.predict(scores.values, limits)
         return like_input(predictions, scores, y_score)
+
+    def _with_known_columns(self, y_score: Any) -> Any:
+        """Return a frame without the columns that have no threshold."""
+        columns, known = frames.columns_of(y_score), set(self.labels or ())
+        if columns is None or self.average == "binary" or known.issuperset(columns):
+            return y_score
+        return frames.with_columns(y_score, [name for name in columns if name in known])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the thresholds to a readable JSON file, without loss.
@@ -331,6 +358,26 @@ class Thresholds(Result):
         written: Path = hook("write_report")(request)
         return written
 
+    @property
+    def plug_in(self) -> Floats:
+        """The threshold that calibrated probabilities would have, for each label.
+
+        Half the best score for F1, ``fp / (fp + fn)`` for costs; NaN where no formula gives it.
+        """
+        tuning = self._tuning
+        metric = known_metric(self.metric) if tuning is None else tuning.goal.metric
+        if metric is None:
+            return np.full(len(self.thresholds), np.nan)
+        scores, rates = self.label_scores, None
+        if tuning is not None:
+            rates = tuning.choice.counts.positives / tuning.choice.counts.total
+        if self.average == "micro":
+            scores, rates = (
+                np.full(len(scores), self.score),
+                None if rates is None else rates.mean(),
+            )
+        return metric.plug_in(scores, rates)
+
     def __copy__(self) -> Self:
         return replace(self)
 
@@ -347,11 +394,21 @@ class Thresholds(Result):
         if len(self.thresholds) == 1:
             what = "one classifier" if self.average == "binary" else "1 label"
         average = "" if self.average == "binary" else f"{self.average} "
+        if is_cost(self.metric):
+            return f"Thresholds for {what}: mean {self.metric} = {-self.score:.4g}{self._elkan()}"
         return f"Thresholds for {what}: {average}{self.metric} = {self.score:.4f}"
+
+    def _elkan(self) -> str:
+        """Return the cut of calibrated probabilities, in words, if one cost has one cut."""
+        cut = self.plug_in[0]
+        return "" if np.isnan(cut) else f"; {cut:.4g} is the threshold of calibrated probabilities"
 
     def _plain_table(self) -> Table:
         names = list(self.labels) if self.labels else list(range(len(self.thresholds)))
-        return Table({"label": names, **dict(zip(COLUMNS, self._columns(), strict=True))})
+        table = Table({"label": names, **dict(zip(COLUMNS, self._columns(), strict=True))})
+        if is_cost(self.metric):
+            table["cost"] = shown(self.metric, self.label_scores)
+        return table
 
     def _columns(self) -> tuple[Array, ...]:
         return (
@@ -363,8 +420,11 @@ class Thresholds(Result):
             self.predicted,
         )
 
-    def _thresholds_for(self, scores: Matrix) -> Floats:
-        """Return the thresholds in the order of the columns of these scores."""
+    def _thresholds_for(self, scores: Matrix, never: bool = False) -> Floats:
+        """Return the thresholds in the order of the columns of these scores.
+
+        With `never`, columns without a threshold have +inf.
+        """
         shape, n_labels = scores.values.shape, len(self.thresholds)
         if len(shape) == 1 and self.average != "binary":
             raise ArgumentError(
@@ -372,9 +432,15 @@ class Thresholds(Result):
                 "tuned; "
                 "got 1 dimension"
             )
-        if len(shape) == 2 and scores.labels is not None and self.labels is not None:
-            order = match_labels(self.labels, scores.labels, "the thresholds", "y_score")
-            return self.thresholds[order]
+        named = scores.labels is not None and self.labels is not None
+        if len(shape) == 2 and named and self.average != "binary":
+            names, limits = self.labels or (), self.thresholds
+            if never:
+                extra = tuple(name for name in scores.labels or () if name not in set(names))
+                names, limits = names + extra, np.append(limits, np.full(len(extra), np.inf))
+            hint = f". {setting('unknown', 'ignore')} leaves columns without a threshold out"
+            found = match_labels(names, scores.labels or (), "the thresholds", "y_score", hint)
+            return limits[found]
         if self.average == "binary" and len(shape) == 2 and shape[1] == 2:
             raise ArgumentError(
                 f"{in_python('y_score')} must be one score for each row; from a two-column "

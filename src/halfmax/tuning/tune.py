@@ -5,6 +5,7 @@ from typing import Any
 
 from halfmax._core.gate.labelled import LabelledScores, read_labelled
 from halfmax._core.predict import predict
+from halfmax.metrics.cost import RowCost
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
 from halfmax.metrics.score import score
@@ -28,6 +29,9 @@ def tune(
     *,
     min_precision: float | None = None,
     min_recall: float | None = None,
+    min_specificity: float | None = None,
+    max_predicted: float | None = None,
+    pos_label: Any = None,
 ) -> Thresholds:
     """Find the thresholds with the highest metric on labelled scores.
 
@@ -37,18 +41,23 @@ def tune(
     Parameters
     ----------
     y_true : array-like, 1-D or rows x labels
-        Truth, 0/1 or bool; dense, scipy sparse or a data frame.
+        Truth; dense, scipy sparse or a data frame. Two classes of any kind: 0/1, bool, two other
+        numbers, of which the larger is positive, or two names with `pos_label`.
     y_score : array-like of the same shape
         Scores on any scale; higher means more likely positive. ``-inf``, or an entry absent from a
         sparse matrix, is never predicted. Integers are read as float64.
     metric : str or Metric, default "f1"
         ``"f1"``, any ``"f<beta>"``, ``"jaccard"``, ``"accuracy"``, ``"precision"``, ``"recall"``,
-        or a `Metric` of your own that rises with tp and falls with fp.
-    average : {"macro", "micro", "samples"}, default "macro"
+        ``"mcc"``, ``"balanced_accuracy"``, ``"youden"``, ``"kappa"``, ``"gmean"``,
+        ``"specificity"``, ``"npv"``, ``"fowlkes_mallows"``; `cost` for costs; or a `Metric` of
+        your own. One that falls with tp or rises with fp somewhere takes longer, because every
+        score is tried, and serves one classifier and ``average="macro"`` only.
+    average : {"macro", "micro", "samples", "weighted"}, default "macro"
         How the metric is averaged over many labels: the mean over labels, the metric of pooled
-        counts, or the mean over rows. 1-D input has nothing to average.
+        counts, the mean over rows, or the mean over labels weighted by their positives. 1-D input
+        has nothing to average.
     per_label : bool, default True
-        Whether each label gets its own threshold, or all labels share one. Without floors the
+        Whether each label gets its own threshold, or all labels share one. Without restrictions the
         optimum is exact and global in all cases but one: ``average="samples"`` with
         ``per_label=True`` gives a local optimum, found by moving one label at a time from the best
         shared threshold, and never below that.
@@ -74,12 +83,17 @@ def tune(
           With few rows that may be all labels, which raises a warning.
     zero_division : float, default 0.0
         Value of 0/0, from 0 to 1; NaN leaves it out of averages.
-    min_precision, min_recall : float, optional
-        Floors that the thresholds must satisfy: for each label, or for the pooled counts of
-        ``average="micro"``. Where no threshold satisfies them, no rows are predicted, and a warning
-        says so. Pooled floors with one threshold per label are a knapsack problem: the answer
-        satisfies them, is at least as good as the best shared threshold that does, and cannot be
-        improved by changing one label's threshold; it need not be the global optimum.
+    min_precision, min_recall, min_specificity : float, optional
+        Floors that the thresholds must satisfy on these data: for each label, or for the pooled
+        counts of ``average="micro"``. Where no threshold satisfies them, no rows are predicted,
+        and a warning says so. Pooled floors with one threshold per label are a knapsack problem:
+        the answer satisfies them, is at least as good as the best shared threshold that does, and
+        cannot be improved by changing one label's threshold; it need not be the global optimum.
+    max_predicted : int or float, optional
+        The most rows that may be predicted, for each label or for pooled counts: a number of rows
+        from 1, or a share of them below 1.
+    pos_label : class, optional
+        The positive class, such as ``"yes"``; needed if the classes have names.
 
     Returns
     -------
@@ -116,8 +130,10 @@ def tune(
         zero_division,
         min_precision=min_precision,
         min_recall=min_recall,
+        min_specificity=min_specificity,
+        max_predicted=max_predicted,
     )
-    data = read_labelled(y_true, y_score, sample_weight, labels)
+    data = read_labelled(y_true, y_score, sample_weight, labels, pos_label)
     return tune_checked(data, goal.settle(data.is_binary))
 
 
@@ -136,10 +152,10 @@ def tune_silently(data: LabelledScores, goal: Goal, stairs: Staircase | None = N
     """
     tuning = Tuning(goal, choose_thresholds(data, goal, stairs), data)
     reached = None
-    if goal.average_shown == "samples":
+    if goal.average_shown == "samples" or isinstance(goal.metric, RowCost):
         predictions = predict(data.scores, tuning.choice.thresholds)
         zero = goal.objective.zero_division
-        reached = score(data.truth, predictions, goal.metric, "samples", data.weights, zero)
+        reached = score(data.truth, predictions, goal.metric, goal.average, data.weights, zero)
     return Thresholds.of(tuning, data.labels, data.native, reached)
 
 

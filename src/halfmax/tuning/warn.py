@@ -6,10 +6,11 @@ from halfmax._core.errors import OptimismWarning, in_python, setting, warn
 from halfmax._core.limits import limits
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
-from halfmax.metrics.average import mean_of_known
+from halfmax.metrics.average import mean_of_known, mean_over_labels
 from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
+from halfmax.metrics.words import metric_name, shown
 from halfmax.staircase import leave_one_out
 from halfmax.staircase.leave_one_out import PLENTY, of_each_label
 from halfmax.staircase.stable_order import keys_of_labels
@@ -18,6 +19,10 @@ from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tuning import Tuning
 
 _FEWEST_ROWS = 20  # with fewer rows, anything may be chance
+NO_POSITIVES = (
+    f"{in_python('y_true')} has no positives, so no threshold can be tuned and no rows are "
+    f"predicted: pass rows with positives, or check {in_python('pos_label')}"
+)
 _NOTHING = {  # guard: why nothing is predicted, and what to do
     "never": (
         f"{setting('guard', 'never')} drops labels that flood or are not shown to be better than "
@@ -40,11 +45,28 @@ _NOTHING = {  # guard: why nothing is predicted, and what to do
 
 def warn_of_problems(tuning: Tuning, tuned: Thresholds, n_rows: int, weighted: bool) -> None:
     """Warn the caller of `tune` of all problems that these thresholds have."""
+    if not tuning.choice.counts.positives.any():
+        warn(NO_POSITIVES)
+        return
     _warn_below_floors(tuning, tuned)
     if n_rows < _FEWEST_ROWS:
+        _warn_of_few_rows(tuning, tuned, n_rows)
         return
     _warn_of_nothing(tuning, tuned)
     _warn_of_curse(tuning, tuned, weighted)
+
+
+def _warn_of_few_rows(tuning: Tuning, tuned: Thresholds, n_rows: int) -> None:
+    """Warn that so few rows say little about others."""
+    rows, are = ("1 row", "is") if n_rows == 1 else (f"{n_rows} rows", "are")
+    if tuned.average == "binary":
+        rows += f" with {tuning.choice.counts.positives[0]:,g} positive"
+    reached = f"{metric_name(tuned.metric)} {shown(tuned.metric, tuned.score):.3f}"
+    warn(
+        f"{rows} {are} too few to tune on: {reached} here says little about new rows; pass "
+        f"{_FEWEST_ROWS} rows or more, and see {in_python('assess()')} for what to expect",
+        OptimismWarning,
+    )
 
 
 def _warn_of_curse(tuning: Tuning, tuned: Thresholds, weighted: bool) -> None:
@@ -52,7 +74,12 @@ def _warn_of_curse(tuning: Tuning, tuned: Thresholds, weighted: bool) -> None:
     goal = tuning.goal
     flooded = np.flatnonzero(tuning.choice.counts.floods())
     messages = [_of_flood(tuning.choice, tuned, flooded)] if len(flooded) else []
-    if goal.labels_apart and goal.guard is None and not goal.objective.floors and not weighted:
+    if (
+        goal.labels_apart
+        and goal.guard is None
+        and not goal.objective.restrictions
+        and not weighted
+    ):
         messages += _of_optimism(tuning, tuned)
     if messages:
         warn(f"{'; '.join(messages)}. {_remedy(goal)}", OptimismWarning)
@@ -68,7 +95,7 @@ def _warn_of_nothing(tuning: Tuning, tuned: Thresholds) -> None:
     if counts.predicted.any() or not counts.positives.any():
         return
     name = None if goal.guard is None else goal.guard.name
-    if goal.objective.floors or (tuned.score > 0 and name != "never"):
+    if goal.objective.restrictions or (tuned.score > 0 and name != "never"):
         return
     why, what = _NOTHING.get(name, _NOTHING[None])
     warn(f"these thresholds predict nothing at all, though there are positives: {why}; {what}")
@@ -77,7 +104,7 @@ def _warn_of_nothing(tuning: Tuning, tuned: Thresholds) -> None:
 def _remedy(goal: Goal) -> str:
     if not (goal.per_label or goal.one_classifier):
         return f"One threshold for each label with {setting('guard', 'auto')} floods no label"
-    but = ", but does not support floors" if goal.objective.floors else ""
+    but = ", but takes no floors" if goal.objective.restrictions else ""
     return (
         f"{setting('guard', 'auto')} gives thresholds that hold on new data{but}; see "
         f"{in_python('diagnose()')} for details"
@@ -146,7 +173,7 @@ def _expected_at_most(tuning: Tuning, tuned: Thresholds, few: Array) -> float:
     if not alone:
         predicted = tuning.choice.counts.predicted
         expected = leave_one_out.with_empty_labels(objective, positives, predicted, expected)
-    return min(mean_of_known(expected), tuned.score)
+    return min(mean_over_labels(expected, tuned.average, positives), tuned.score)
 
 
 def _warn_below_floors(tuning: Tuning, tuned: Thresholds) -> None:
@@ -154,15 +181,13 @@ def _warn_below_floors(tuning: Tuning, tuned: Thresholds) -> None:
     counts, objective = tuning.choice.counts, tuning.goal.objective
     if tuned.average == "micro":
         counts = Counts(*(part.sum(keepdims=True) for part in counts))
-    below = np.flatnonzero(np.isneginf(objective(*counts))) if objective.floors else ()
+    restrictions = objective.restrictions
+    below = np.flatnonzero(np.isneginf(objective(*counts))) if restrictions else ()
     if not len(below):
         return
-    floors = " and ".join(
-        in_python(f"min_{part.name}={floor:g}") for part, floor in objective.floors
-    )
     size = len(tuned.thresholds)
     if len(counts[0]) == 1:
-        certain = tuned.average == "binary" or len(objective.floors) == 1
+        certain = tuned.average == "binary" or len(restrictions) == 1
         who, what = "no threshold satisfies", "no rows are predicted"
         if not certain:
             who = "found no thresholds that satisfy"
@@ -171,4 +196,4 @@ def _warn_below_floors(tuning: Tuning, tuned: Thresholds) -> None:
         some = spell_out([names[j] for j in below], most=5)
         who = f"{len(below)} of {size} labels ({some}) cannot satisfy"
         what = f"no rows are predicted for {'it' if len(below) == 1 else 'them'}"
-    warn(f"{who} {floors}: {what}")
+    warn(f"{who} {restrictions.spelled}: {what}")

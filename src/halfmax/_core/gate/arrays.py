@@ -5,7 +5,7 @@ ones become CSR.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -15,6 +15,7 @@ from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, wa
 from halfmax._core.gate import frames
 from halfmax._core.gate.kinds import is_sparse
 from halfmax._core.gate.labels import Labels
+from halfmax._core.gate.missing import Together, drop_line
 from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
 from halfmax._core.types import Array
@@ -22,6 +23,7 @@ from halfmax._core.types import Array
 _SHAPES = {1: "one classifier", 2: "rows x labels"}
 _ROUNDING = 1e-6
 _TELLING = 20  # rows; with fewer, the pattern may be chance
+_NUMBERS, _CLASSES = "buif", "buifUSTO"  # kinds of dtypes
 
 
 class Matrix(NamedTuple):
@@ -50,38 +52,64 @@ def csr_like(container: Any) -> Any:
     return sparse.csr_matrix if sparse.isspmatrix(container) else sparse.csr_array
 
 
-def open_matrix(values: Any, name: str, shapes: Mapping[int, str] = _SHAPES) -> Matrix:
-    """Read a container of numbers: list, array, scipy sparse, or a frame or series."""
+def open_matrix(
+    values: Any,
+    name: str,
+    shapes: Mapping[int, str] = _SHAPES,
+    rows: Together = None,
+    classes: bool = False,
+) -> Matrix:
+    """Read a container of numbers: list, array, scipy sparse, tensor, or a frame or series.
+
+    With `classes` it may hold names as well. `rows` are the arguments that hold the same rows.
+    """
     if is_sparse(values):
         return Matrix(_canonical_csr(values, name), None, None)
     labels, native = None, None
-    if (opened := frames.to_numpy(values, name)) is not None:
+    if (opened := frames.to_numpy(values, name, rows, classes)) is not None:
         (values, labels), native = opened, values
     refuse_masked(values, name)
+    array = _as_array(values, name)
+    _check_kind(array.dtype, name, _CLASSES if classes else _NUMBERS)
+    _check_dimensions(array, name, shapes)
+    _check_size(array.shape, name)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return Matrix(array, labels, native)
+
+
+def _as_array(values: Any, name: str) -> Array:
+    """Return an array of anything that offers one: by itself, or by DLPack as tensors do."""
     try:
-        array = np.asarray(values)
+        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+            return np.from_dlpack(values)
+        return np.asarray(values)
     except ValueError:
         raise ArgumentError(
             f"{in_python(name)} must have rows of equal length; "
             f"got a ragged {type(values).__name__}"
         ) from None
-    _check_kind(array.dtype, name)
-    if array.ndim not in shapes:
-        known = " or ".join(f"{size} ({what})" for size, what in shapes.items())
-        hint = ""
-        if array.ndim == 3 and array.shape[2] == 2:
-            hint = (
-                "; if this is a list of predict_proba results, pass "
-                "np.column_stack([p[:, 1] for p in results])"
-            )
-        raise ArgumentError(
-            f"{in_python(name)} must have {known} dimensions; got {array.ndim}, "
-            f"shape {array.shape}{hint}"
+    except (BufferError, RuntimeError, TypeError) as error:  # of tensors
+        raise ArgumentTypeError(
+            f"{in_python(name)} must be readable as a NumPy array; {type(values).__name__} is not: "
+            f"{error}. Of a PyTorch tensor pass {name}.detach().cpu().float().numpy()"
+        ) from None
+
+
+def _check_dimensions(array: Array, name: str, shapes: Mapping[int, str]) -> None:
+    if array.ndim in shapes:
+        return
+    known = " or ".join(f"{size} ({what})" for size, what in shapes.items())
+    hint = ""
+    if array.ndim == 3 and array.shape[2] == 2:
+        hint = (
+            "; if this is a list of predict_proba results, pass "
+            "np.column_stack([p[:, 1] for p in results])"
         )
-    _check_size(array.shape, name)
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    return Matrix(array, labels, native)
+    raise ArgumentError(
+        f"{in_python(name)} must have {known} dimensions; got {array.ndim}, "
+        f"shape {array.shape}{hint}"
+    )
 
 
 def refuse_masked(values: Any, name: str) -> None:
@@ -92,9 +120,13 @@ def refuse_masked(values: Any, name: str) -> None:
         raise ArgumentTypeError(f"{in_python(name)} {what}; fill or drop the masked entries first")
 
 
-def open_scores(values: Any, name: str) -> Matrix:
-    """Read scores: floats that are finite or -inf."""
-    matrix = open_matrix(values, name)
+def open_scores(values: Any, name: str, rows: Together = None) -> Matrix:
+    """Read scores: floats that are finite or -inf.
+
+    `rows` are the arguments that hold the same rows, for the line that drops missing ones.
+    """
+    rows = {name: values} if rows is None else rows
+    matrix = open_matrix(values, name, rows=rows)
     scores = matrix.values
     kept = (np.dtype(np.float32), np.dtype(np.float64))
     if scores.dtype not in kept:
@@ -104,9 +136,10 @@ def open_scores(values: Any, name: str) -> Matrix:
     # One maximum finds both NaN (it propagates) and +inf, without a temporary array.
     if stored.size and not stored.max() < np.inf:
         place, value = first_place(matrix, ~(stored < np.inf))
+        hint = drop_line(name, rows) if math.isnan(value) else ""
         raise ArgumentError(
             f"{in_python(name)} must be finite, or -inf for 'never predicted'; "
-            f"{in_python(name)}[{place}] is {value}"
+            f"{in_python(name)}[{place}] is {value}{hint}"
         )
     return matrix._replace(values=scores)
 
@@ -140,12 +173,28 @@ def warn_of_two_classes(probabilities: Any, name: str) -> None:
         )
 
 
-def check_binary(matrix: Matrix, name: str) -> Any:
-    """Return truth or predictions as a uint8 array (1-D) or a CSR of ones (2-D)."""
+class _NotBinaryError(Exception):
+    """A block of a matrix holds something other than 0 and 1."""
+
+
+def check_binary(matrix: Matrix, name: str, otherwise: Callable[[], Matrix] | None = None) -> Any:
+    """Return truth or predictions as a uint8 array (1-D) or a CSR of ones (2-D).
+
+    `otherwise` returns what to read if there are other values than 0 and 1, or refuses them.
+    """
+    try:
+        return _zeros_and_ones(matrix)
+    except _NotBinaryError:
+        if otherwise is None:
+            refuse_not_binary(matrix, name)
+        return _zeros_and_ones(otherwise())
+
+
+def _zeros_and_ones(matrix: Matrix) -> Any:
     values = matrix.values
     if matrix.is_sparse:
         if not _is_binary(values.data):
-            _refuse_not_binary(matrix, name)
+            raise _NotBinaryError
         if values.data.all():
             return _csr_of_ones(values.indices, values.indptr, values.shape)
         kept = values.astype(np.uint8)
@@ -153,10 +202,10 @@ def check_binary(matrix: Matrix, name: str) -> Any:
         return kept
     if values.ndim == 1:
         if not _is_binary(values):
-            _refuse_not_binary(matrix, name)
+            raise _NotBinaryError
         same_bytes = values.dtype.itemsize == 1 and values.flags.c_contiguous
         return values.view(np.uint8) if same_bytes else values.astype(np.uint8)
-    return _dense_to_ones(matrix, name)
+    return _dense_to_ones(values)
 
 
 def _canonical_csr(values: Any, name: str) -> Any:
@@ -228,8 +277,8 @@ def _check_stored_once(values: Any, name: str) -> None:
         )
 
 
-def _check_kind(dtype: np.dtype[Any], name: str) -> None:
-    if dtype.kind not in "buif":
+def _check_kind(dtype: np.dtype[Any], name: str, kinds: str = _NUMBERS) -> None:
+    if dtype.kind not in kinds:
         hint = {
             "O": "; convert it with astype(float) if it holds numbers",
             "c": "; take its real part or its modulus",
@@ -256,7 +305,8 @@ def _is_binary(stored: Array) -> bool:
     return bool(((stored == 0) | (stored == 1)).all())
 
 
-def _refuse_not_binary(matrix: Matrix, name: str) -> NoReturn:
+def refuse_not_binary(matrix: Matrix, name: str) -> NoReturn:
+    """Name the first value that is neither 0 nor 1."""
     stored = matrix.values.data if matrix.is_sparse else matrix.values
     place, value = first_place(matrix, (stored != 0) & (stored != 1))
     hint = "Compare with the positive class first, as in y == positive"
@@ -270,17 +320,16 @@ def _refuse_not_binary(matrix: Matrix, name: str) -> NoReturn:
     )
 
 
-def _dense_to_ones(matrix: Matrix, name: str) -> Any:
+def _dense_to_ones(values: Array) -> Any:
     """Convert a dense 0/1 matrix to a CSR of ones, by blocks of rows to save memory."""
     from halfmax._core.gate.kernels import count_ones, find_ones
 
-    values = matrix.values
     n_rows, n_labels = values.shape
 
     def read(rows: slice) -> tuple[Array, Array]:
         block = values[rows]
         if not _is_binary(block):
-            _refuse_not_binary(matrix, name)
+            raise _NotBinaryError
         cells = np.ascontiguousarray(block)
         cells = (cells if cells.itemsize == 1 else cells.astype(np.bool_)).view(np.uint8)
         in_row = np.empty(len(block), np.int64)
@@ -307,11 +356,12 @@ def _ones(size: int) -> npt.NDArray[np.uint8]:
     return np.ones(size, np.uint8)
 
 
-def first_place(matrix: Matrix, wrong: Array) -> tuple[str, float]:
+def first_place(matrix: Matrix, wrong: Array) -> tuple[str, Any]:
     """Return the indices of the first wrong entry, as text, and its value."""
     if not matrix.is_sparse:
         place = tuple(int(i) for i in np.argwhere(wrong)[0])
-        return ", ".join(map(str, place)), matrix.values[place].item()
+        value = matrix.values[place]
+        return ", ".join(map(str, place)), value.item() if hasattr(value, "item") else value
     entry = int(np.flatnonzero(wrong)[0])
     row = int(np.searchsorted(matrix.values.indptr, entry, side="right")) - 1
     return f"{row}, {int(matrix.values.indices[entry])}", matrix.values.data[entry].item()

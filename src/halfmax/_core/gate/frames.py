@@ -8,14 +8,20 @@ import numpy as np
 
 from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
 from halfmax._core.gate.kinds import may_be_frame
+from halfmax._core.gate.missing import Together, drop_line
 from halfmax._core.types import Array
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 
-def to_numpy(values: Any, name: str) -> tuple[Array, tuple[Hashable, ...] | None] | None:
-    """Return the numbers of a frame, with its column names, or of a series; None for others."""
+def to_numpy(
+    values: Any, name: str, rows: Together = None, classes: bool = False
+) -> tuple[Array, tuple[Hashable, ...] | None] | None:
+    """Return the numbers of a frame, with its column names, or of a series; None for others.
+
+    With `classes` there may be names, too. `rows` are the arguments that hold the same rows.
+    """
     if not may_be_frame(values):
         return None
     import narwhals as nw  # arrays do not need it
@@ -27,14 +33,14 @@ def to_numpy(values: Any, name: str) -> tuple[Array, tuple[Hashable, ...] | None
     if isinstance(data, nw.LazyFrame):
         raise ArgumentTypeError(f"{in_python(name)} is a lazy frame; call collect() on it first")
     if isinstance(data, nw.Series):
-        _check_column(data, in_python(name))
+        _check_column(data, in_python(name), name, rows, classes)
         return data.to_numpy(), None
     if not isinstance(data, nw.DataFrame):
         return None
     if not data.columns:
         return np.empty(data.shape), ()
     for column in data.iter_columns():
-        _check_column(column, f"{in_python(name)}[{column.name!r}]")
+        _check_column(column, f"{in_python(name)}[{column.name!r}]", name, rows, classes)
     array = data.to_numpy()
     if array.dtype == object:  # nullable columns of pandas, or bool beside int
         array = np.column_stack([column.to_numpy() for column in data.iter_columns()])
@@ -130,6 +136,23 @@ def like(native: Any, predictions: Array) -> Any:
     return data.select(columns).to_native()
 
 
+def columns_of(values: Any) -> tuple[str, ...] | None:
+    """Return the names of a frame's columns; None for everything else."""
+    if not may_be_frame(values):
+        return None
+    import narwhals as nw
+
+    data = nw.from_native(values, pass_through=True, eager_only=True)
+    return tuple(data.columns) if isinstance(data, nw.DataFrame) else None
+
+
+def with_columns(native: Any, names: list[str]) -> Any:
+    """Return a frame with these of its columns only."""
+    import narwhals as nw
+
+    return nw.from_native(native, eager_only=True).select(names).to_native()
+
+
 def library(native: Any) -> str:
     """Return the name of the library of a frame or series."""
     import narwhals as nw
@@ -161,13 +184,19 @@ def _filled(column: "nw.Series[Any]", values: Array) -> "nw.Series[Any]":
     return nw.from_native(native, series_only=True)
 
 
-def _check_column(column: "nw.Series[Any]", name: str) -> None:
+def _check_column(
+    column: "nw.Series[Any]", place: str, name: str, rows: Together, classes: bool
+) -> None:
     import narwhals as nw
 
-    if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-        raise ArgumentTypeError(f"{name} must be numbers or bool; got {column.dtype}")
+    names = (nw.String, nw.Categorical, nw.Enum, nw.Object)
+    number = column.dtype.is_numeric() or column.dtype == nw.Boolean
+    if not (number or (classes and column.dtype in names)):
+        raise ArgumentTypeError(f"{place} must be numbers or bool; got {column.dtype}")
     if missing := int(column.null_count()):
         # pandas counts NaN as null; either way the number is missing.
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
         what = f"{missing} values are missing, the first" if missing > 1 else "1 value is missing,"
-        raise ArgumentError(f"{name} must not have missing values; {what} in row {row}")
+        raise ArgumentError(
+            f"{place} must not have missing values; {what} in row {row}{drop_line(name, rows)}"
+        )

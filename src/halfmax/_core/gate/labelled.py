@@ -11,7 +11,8 @@ import numpy as np
 
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.gate import frames
-from halfmax._core.gate.arrays import Matrix, check_binary, first_place, open_matrix, open_scores
+from halfmax._core.gate.arrays import Matrix, first_place, open_matrix, open_scores
+from halfmax._core.gate.classes import check_predicted, check_truth
 from halfmax._core.gate.labels import Labels, check_labels, match_labels
 from halfmax._core.types import Array, Floats
 
@@ -52,6 +53,18 @@ class LabelledScores(NamedTuple):
         return self._replace(truth=truth, scores=scores, labels=None)
 
     @property
+    def positives(self) -> Array:
+        """The positives of each label: their number, or the sum of their weights."""
+        if self.is_binary:
+            return np.array(
+                [self.truth.sum() if self.weights is None else self.truth @ self.weights]
+            )
+        weights = self.weights
+        if weights is not None:
+            weights = np.repeat(weights, np.diff(self.truth.indptr))
+        return np.bincount(self.truth.indices, weights, minlength=self.n_labels)
+
+    @property
     def total(self) -> float | int:
         """The number of rows, or the sum of their weights."""
         return self.n_rows if self.weights is None else float(self.weights.sum())
@@ -73,17 +86,30 @@ class LabelledScores(NamedTuple):
 
 
 def read_labelled(
-    y_true: Any, y_score: Any, sample_weight: Any = None, labels: Iterable[Hashable] | None = None
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any = None,
+    labels: Iterable[Hashable] | None = None,
+    pos_label: Any = None,
 ) -> LabelledScores:
-    """Check truth and scores, together with weights and names of labels."""
-    truth, scores = open_matrix(y_true, "y_true"), open_scores(y_score, "y_score")
+    """Check truth and scores, together with weights and names of labels.
+
+    If the truth of one classifier has names, its label is named like the positive class.
+    """
+    rows = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
+    truth = open_matrix(y_true, "y_true", rows=rows, classes=True)
+    scores = open_scores(y_score, "y_score", rows)
+    truth, scores = _of_one_column(truth, scores)
     truth = _same_shape(truth, scores, "y_true", "y_score")
     frames.check_same_rows(y_true=y_true, y_score=y_score, sample_weight=sample_weight)
+    one_classifier = scores.values.ndim == 1
     n_rows, names = scores.values.shape[0], scores.labels or truth.labels
     if labels is not None:
-        names = check_labels(labels, 1 if scores.values.ndim == 1 else scores.values.shape[1])
+        names = check_labels(labels, 1 if one_classifier else scores.values.shape[1])
+    elif one_classifier:
+        names = (pos_label,) if isinstance(pos_label, str) else None
     return LabelledScores(
-        truth=check_binary(truth, "y_true"),
+        truth=check_truth(truth, "y_true", pos_label, rows),
         scores=scores.values,
         weights=check_weights(sample_weight, n_rows),
         labels=names,
@@ -91,15 +117,40 @@ def read_labelled(
     )
 
 
-def read_predictions(y_true: Any, y_pred: Any, sample_weight: Any = None) -> tuple[Any, Any]:
+def read_predictions(
+    y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None
+) -> tuple[Any, Any]:
     """Check truth and predictions together; both are returned as uint8 arrays or CSR of ones.
 
     Only the index of the weights is checked here, if they have one.
     """
-    truth, predictions = open_matrix(y_true, "y_true"), open_matrix(y_pred, "y_pred")
+    rows = {"y_true": y_true, "y_pred": y_pred, "sample_weight": sample_weight}
+    truth, predictions = (
+        open_matrix(rows[name], name, rows=rows, classes=True) for name in ("y_true", "y_pred")
+    )
+    truth, predictions = _of_one_column(truth, predictions)
     truth = _same_shape(truth, predictions, "y_true", "y_pred")
     frames.check_same_rows(y_true=y_true, y_pred=y_pred, sample_weight=sample_weight)
-    return check_binary(truth, "y_true"), check_binary(predictions, "y_pred")
+    checked = check_truth(truth, "y_true", pos_label, rows)
+    return checked, check_predicted(predictions, "y_pred", truth, pos_label)
+
+
+def _of_one_column(truth: Matrix, other: Matrix) -> tuple[Matrix, Matrix]:
+    """Turn a matrix of one column into a vector if the other one is a vector."""
+    if truth.values.ndim == other.values.ndim:
+        return truth, other
+    return _as_vector(truth, 0), _as_vector(other, -np.inf)
+
+
+def _as_vector(matrix: Matrix, absent: float) -> Matrix:
+    if matrix.values.shape[1:] != (1,):
+        return matrix
+    if not matrix.is_sparse:
+        return matrix._replace(values=matrix.values[:, 0], labels=None)
+    stored = matrix.values
+    column = np.full(stored.shape[0], absent, stored.dtype)
+    column[np.diff(stored.indptr) > 0] = stored.data  # at most one in each row
+    return matrix._replace(values=column, labels=None)
 
 
 def check_weights(weights: Any, n_rows: int) -> Floats | None:

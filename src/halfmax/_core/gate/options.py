@@ -12,13 +12,13 @@ def check_share(name: str, value: float | None, also: str = "") -> float | None:
     """Check a number from 0 to 1, or None; `also` says in the error what else is allowed."""
     if value is None:
         return None
-    number = _as_number(value)
+    number = as_number(value)
     if not 0.0 <= number <= 1.0:
         raise ArgumentError(f"{in_python(name)} must be a number from 0 to 1{also}; got {value!r}")
     return number
 
 
-def _as_number(value: Any) -> float:
+def as_number(value: Any) -> float:
     """Convert to float; NaN for anything that is not a number, including text such as "0.5"."""
     try:
         return math.nan if isinstance(value, (str, bytes)) else float(value)
@@ -43,7 +43,7 @@ def check_share_known(name: str, value: float, also: str = "") -> float:
 
 def check_share_inside(name: str, value: float) -> float:
     """Check a number above 0 and below 1."""
-    number = _as_number(value)
+    number = as_number(value)
     if not 0.0 < number < 1.0:
         raise ArgumentError(
             f"{in_python(name)} must be a number above 0 and below 1, a share and not per cent; "

@@ -161,7 +161,7 @@ def _check_kind(tuned: "Thresholds", files: LabelledFiles) -> None:
 
 
 def _check_metric(tuned: "Thresholds") -> None:
-    from halfmax.metrics.metric import find_metric
+    from halfmax.metrics.named import find_metric
 
     try:
         find_metric(tuned.metric)

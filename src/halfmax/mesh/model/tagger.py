@@ -20,7 +20,7 @@ from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.model.words import Words
 from halfmax.mesh.rules.half_max import find_half_max
 from halfmax.mesh.rules.rule import MeshRule
-from halfmax.metrics.average import AVERAGES, check_average
+from halfmax.metrics.average import AVERAGES, check_average_without_truth
 
 Singles = npt.NDArray[np.float32]
 
@@ -106,7 +106,7 @@ class Tagger:
         self, outputs: Outputs, average: str, rule: str = AUTO, progress: ProgressLike = None
     ) -> MeshRule:
         """Return the thresholds of a rule for a batch of documents."""
-        average = check_average(average, one_classifier=False)
+        average = check_average_without_truth(average, one_classifier=False)
         if rule not in RULES:
             raise ArgumentError(f"{in_python('rule')} must be 'auto' or 'plug-in'; got {rule!r}")
         name = f"{rule} {average}"

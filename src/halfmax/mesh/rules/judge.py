@@ -12,7 +12,7 @@ from halfmax._core.types import Array, Floats
 from halfmax.mesh.model.outputs import Outputs
 from halfmax.mesh.rules import kernels
 from halfmax.mesh.rules.rule import MeshRule
-from halfmax.metrics.metric import find_metric
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
 
 RARE = 1.0 / 100.0  # a term is rare if a smaller share of the training documents has it

@@ -10,7 +10,8 @@ from scipy import stats
 
 from halfmax.expected.decide import decide
 from halfmax.expected.decide_joint import decide_joint
-from halfmax.metrics.metric import ACCURACY, FBeta
+from halfmax.metrics.metric import FBeta
+from halfmax.metrics.named import ACCURACY
 from halfmax.metrics.score import score
 from halfmax.paper.claims.claim import ASSUMES, SLIP, Claim, Statement, judged
 from halfmax.paper.claims.section_4 import lowest_predicted

@@ -7,7 +7,8 @@ import numpy as np
 from scipy import stats
 
 from halfmax._core.types import Floats
-from halfmax.metrics.metric import ACCURACY, JACCARD, FBeta
+from halfmax.metrics.metric import FBeta
+from halfmax.metrics.named import ACCURACY, JACCARD
 from halfmax.metrics.score import score
 from halfmax.paper.claims.claim import Claim, Statement, judged
 from halfmax.regions.find import decision_region

@@ -14,7 +14,8 @@ from scipy import special, stats
 from halfmax._core.types import Floats
 from halfmax.displays.decision_region import DecisionRegionDisplay
 from halfmax.expected.decide import decide
-from halfmax.metrics.metric import Metric, find_metric
+from halfmax.metrics.metric import Metric
+from halfmax.metrics.named import find_metric
 from halfmax.regions.find import decision_region
 
 BASE_RATE = 0.25

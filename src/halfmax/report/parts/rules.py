@@ -57,7 +57,7 @@ def find_rules(thresholds: Thresholds, tuning: Tuning) -> Found:
     for other in others:
         if other == average and not thresholds.shared:
             continue
-        best = _best(tuning, Goal(goal.objective.without_floors, other, guard=goal.guard))
+        best = _best(tuning, Goal(goal.objective.unrestricted, other, guard=goal.guard))
         if best is not None:
             kind = "best" if goal.guard is None else f"guard {goal.guard}"
             names[other], limits[other] = f"{kind} for {AVERAGE_WORDS[other]}", best

@@ -40,6 +40,18 @@ class Whole(NamedTuple):
         values = self.objective(tp, predicted, self.positives, self.total)
         return np.nan_to_num(values, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
 
+    def ceiling(self, tp: Any, predicted: Any, above: Any) -> Array:
+        """Return a bound on the objective of thresholds that predict more rows than `above`.
+
+        They reach at most `tp` and predict at least as many rows as `predicted`, if `tp` is
+        reached. A cap may rule that out, but not a threshold with fewer hits.
+        """
+        cap = self.objective.restrictions.cap
+        if cap is None:
+            return self.value(tp, predicted)
+        values = self._replace(objective=self.objective.uncapped).value(tp, predicted)
+        return np.where(above < cap.rows_of(np.asarray(self.total)), values, -np.inf)
+
 
 class Cut(NamedTuple):
     """How scores are cut into `size` buckets: evenly, or by the leading bits of their keys.
@@ -86,8 +98,9 @@ class Buckets(NamedTuple):
             return with_hits, floor
         edge = whole.value(self.tp[with_hits], self.predicted[with_hits]).max()
         floor = max(floor, edge - _SLACK * max(1.0, abs(edge)))
-        fewest = (self.predicted - self.inside + self.hits)[with_hits]
-        return with_hits[whole.value(self.tp[with_hits], fewest) >= floor], floor
+        above = (self.predicted - self.inside)[with_hits]
+        ceiling = whole.ceiling(self.tp[with_hits], above + self.hits[with_hits], above)
+        return with_hits[(ceiling >= floor) & (ceiling > -np.inf)], floor
 
     def best(self, chosen: Array, keys: Array, whole: Whole, dtype: np.dtype[Any]) -> Step:
         """Return the best edge of buckets with one score each, the highest among equals."""

@@ -8,16 +8,19 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.gate.labelled import LabelledScores
+from halfmax._core.threads import spans
 from halfmax._core.types import Array, Floats
+from halfmax.metrics.cost import RowCost
 from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
-from halfmax.staircase.grid import Grid, equivalent, unit_weights
+from halfmax.staircase.grid import Grid, equivalent, grid_of_all, unit_weights
 from halfmax.staircase.staircase import NO_STEP, Staircase
-from halfmax.tuning.exact import groups, micro, one, pruned, samples, shared
+from halfmax.tuning.exact import groups, micro, one, pruned, row_costs, samples, shared
 from halfmax.tuning.exact.kernels import first_best
 
 _CHUNK_STEPS = 1 << 16  # so that the metric's temporary arrays stay in the cache
+_CHUNK_SCORES = 1 << 22  # of labels whose scores are all steps, to bound memory
 
 
 class Choice(NamedTuple):
@@ -33,12 +36,16 @@ def choose(data: LabelledScores, goal: Goal, stairs: Staircase | None = None) ->
 
     `stairs` is the staircase of these data, if it has been built already.
     """
+    if isinstance(goal.metric, RowCost):
+        return count_at(data, np.array([row_costs.best_threshold(data, goal)]))
     if data.is_binary:
         return _best_of_one(data, goal.objective)
     if goal.average != "samples" and goal.per_label:
-        if stairs is None and goal.average == "macro" and pruned.pays(data, goal.objective):
+        if stairs is None and goal.labels_apart and pruned.pays(data, goal.objective):
             return _best_without_stairs(data, goal.objective)
         stairs = Staircase.of_checked(data) if stairs is None else stairs
+        if goal.labels_apart and not goal.objective.is_monotone(stairs.positives, stairs.total):
+            return _best_of_all(data, goal.objective)
         return choose_on(stairs, goal.average, goal.objective)
     return count_at(data, best_thresholds(data, goal))
 
@@ -60,7 +67,7 @@ def best_shared_threshold(data: LabelledScores, goal: Goal) -> float:
 
 
 def choose_on(stairs: Staircase, average: str, objective: Objective) -> Choice:
-    """Choose a threshold for each label from their staircases (macro or micro average)."""
+    """Choose a threshold for each label from their staircases, for pooled counts or by label."""
     if average == "micro":
         found = _at_steps(stairs, micro.best_steps(stairs, objective))
     else:
@@ -75,11 +82,10 @@ def _best_of_one(data: LabelledScores, objective: Objective) -> Choice:
     else:
         weights = data.weights
         positives = float(weights[data.truth == 1].sum())
-    objective.require_monotone(np.array([positives]), np.array([data.total]))
-    step = one.best_step(
-        one.ScoredRows(data.scores, data.truth, weights),
-        one.Whole(objective, positives, data.total),
-    )
+    whole = one.Whole(objective, positives, data.total)
+    monotone = objective.is_monotone(np.array([positives]), np.array([data.total]))
+    search = one.best_step if monotone else one.best_of_all
+    step = search(one.ScoredRows(data.scores, data.truth, weights), whole)
     counts = Counts(
         np.array([step.true_positives]),
         np.array([step.predicted]),
@@ -104,6 +110,11 @@ def _best_pooled(data: LabelledScores, objective: Objective) -> float:
 
 def _best_of_each(stairs: Staircase, objective: Objective) -> Choice:
     objective.require_monotone(stairs.positives, stairs.total)
+    return _best_steps(stairs, objective)
+
+
+def _best_steps(stairs: Staircase, objective: Objective) -> Choice:
+    """Choose the best step of each label, or none; the highest among equals."""
     step = np.empty(stairs.n_labels, np.int64)
     chunks = np.arange(0, len(stairs.grid.scores), _CHUNK_STEPS)[1:]
     ends = np.unique(np.searchsorted(stairs.grid.offsets, chunks))
@@ -122,6 +133,18 @@ def _best_of_each(stairs: Staircase, objective: Objective) -> Choice:
         none_value = _value_of_none(objective, positives, total)
         first_best(offsets, value, none_value, NO_STEP, step[part])
     return _at_steps(stairs, step)
+
+
+def _best_of_all(data: LabelledScores, objective: Objective) -> Choice:
+    """Try every score of every label, for metrics that are not monotone."""
+    found = []
+    for labels in spans(data.n_labels, max(_CHUNK_SCORES // data.n_rows, 1)):
+        part = data.of_labels(np.arange(labels.start, labels.stop))
+        stairs = Staircase.of_checked(part, grid_of_all(part))
+        found.append(_best_steps(stairs, objective))
+    thresholds, counts = zip(*((choice.thresholds, choice.counts) for choice in found), strict=True)
+    joined = Counts(*map(np.concatenate, zip(*counts, strict=True)))
+    return Choice(np.concatenate(thresholds), joined)
 
 
 def _best_without_stairs(data: LabelledScores, objective: Objective) -> Choice:

@@ -46,7 +46,7 @@ class Groups(NamedTuple):
 
 
 def group_scores(data: LabelledScores, average: str) -> Groups:
-    """Group scores by row for a samples average, by label for a macro average."""
+    """Group scores by row for a samples average, by label for a mean over labels."""
     scores, positive = flat_scores(data)
     units = np.broadcast_to(np.int64(1), len(scores))
     if average == "samples":
@@ -59,17 +59,16 @@ def group_scores(data: LabelledScores, average: str) -> Groups:
             total=np.full(data.n_rows, data.n_labels),
             importance=np.ones(data.n_rows) if data.weights is None else data.weights,
         )
-    per_positive = None
-    if data.weights is not None:
-        per_positive = np.repeat(data.weights, np.diff(data.truth.indptr))
+    positives = data.positives
+    by_support = average == "weighted" and positives.any()
     return Groups(
         scores,
         _columns(data),
         positive,
         weights=units if data.weights is None else data.weights[_rows(data)],
-        positives=np.bincount(data.truth.indices, per_positive, minlength=data.n_labels),
+        positives=positives,
         total=np.full(data.n_labels, data.total),
-        importance=np.ones(data.n_labels),
+        importance=positives.astype(np.float64) if by_support else np.ones(data.n_labels),
     )
 
 

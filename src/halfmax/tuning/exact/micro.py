@@ -22,24 +22,28 @@ from halfmax.tuning.exact.ties import MEAN_ROUNDING, SUM_ROUNDING
 PooledCounts = tuple[float, float, float, float]  # tp, predicted, positives, total
 
 
-def require_ratio(metric: Metric) -> LinearFractional:
-    """Return the metric if it can be maximised on pooled counts with per-label thresholds."""
-    if isinstance(metric, LinearFractional):
-        return metric
+def require_ratio(metric: Metric, positives: float, total: float) -> LinearFractional:
+    """Return the metric as a ratio of weighted sums of pooled counts, or refuse it.
+
+    Only such a ratio can be maximised exactly with a threshold for each label.
+    """
+    ratio = metric.ratio_at(positives, total - positives)
+    if ratio is not None:
+        return ratio
     raise ArgumentError(
         f"{setting('average', 'micro')} with one threshold per label needs a metric that is a "
-        "ratio of weighted "
-        f"sums of the counts (f-beta, jaccard, accuracy, LinearFractional); got {metric!r}. One "
-        f"threshold for all labels, {in_python('tune(..., per_label=False)')}, works with any "
-        "monotone metric"
+        "ratio of weighted sums of the counts, such as f-beta, jaccard, accuracy, kappa, youden, "
+        f"balanced_accuracy or a cost; got {metric!r}. One threshold for all labels, "
+        f"{in_python('tune(..., per_label=False)')}, works with any monotone metric"
     )
 
 
 def best_steps(stairs: Staircase, objective: Objective) -> Array:
     """Choose the step of each label, or `NO_STEP`, that together maximise the pooled objective."""
-    metric = require_ratio(objective.metric)
-    objective.require_monotone(stairs.positives.sum(keepdims=True), stairs.total.sum(keepdims=True))
-    if objective.floors:
+    positives, total = stairs.positives.sum(keepdims=True), stairs.total.sum(keepdims=True)
+    metric = require_ratio(objective.metric, positives.item(), total.item())
+    objective.require_monotone(positives, total)
+    if objective.restrictions:
         return _best_found(stairs, objective)
     metric, most, least = _orient(stairs, metric)
     if not any(weight for part in metric.parts for weight in part[2:]):

@@ -44,7 +44,7 @@ from halfmax.tuning.exact.kernels import (
     count_unweighted,
 )
 
-__all__ = ["ScoredRows", "Step", "Whole", "best_step"]
+__all__ = ["ScoredRows", "Step", "Whole", "best_of_all", "best_step"]
 
 
 _STEEPEST = 1e300  # buckets per unit of score
@@ -71,6 +71,19 @@ def best_step(rows: ScoredRows, whole: Whole) -> Step:
     if ends[0] == -np.inf:
         return best_step(_pick(rows, np.flatnonzero(rows.scores > -np.inf), 0, 0), whole)
     found = _search(rows, whole, ends)
+    return found if found.value > none.value else none
+
+
+def best_of_all(rows: ScoredRows, whole: Whole) -> Step:
+    """Find the best of all thresholds, for metrics whose best one need not be a positive's score.
+
+    Every score is tried, and +inf; the highest among equals wins.
+    """
+    none = Step(np.inf, 0, 0, float(whole.value(0, 0)))
+    rows = _pick(rows, np.flatnonzero(rows.scores > -np.inf), 0, 0)
+    if not len(rows.scores):
+        return none
+    found = _search_sorted(rows, whole)
     return found if found.value > none.value else none
 
 

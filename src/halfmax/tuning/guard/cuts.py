@@ -39,7 +39,8 @@ def plan_cuts(
     probabilities = probabilities[:, :-1]
     cuts = _cut_of(objective, scores.max(axis=1), probabilities, scores)
     live = bands.support > 0
-    common = common_cut(probabilities[live], scores[live]) if live.any() else 0.0
+    none = np.nan_to_num(objective(0, 0, hits[:, -1], bands.total))
+    common = common_cut(probabilities[live], scores[live], none[live]) if live.any() else 0.0
     return CutPlan(bands, probabilities, scores, cuts, common, allowed)
 
 
@@ -64,13 +65,16 @@ def _cut_of(objective: Objective, best: Array, probabilities: Array, scores: Arr
     return np.asarray(logit(inside))
 
 
-def common_cut(probabilities: Array, scores: Array) -> float:
-    """Return the logit of the shared cut with the best mean expected score of these labels."""
+def common_cut(probabilities: Array, scores: Array, none: Array) -> float:
+    """Return the logit of the shared cut with the best mean expected score of these labels.
+
+    `none` is the score of a label that is not predicted.
+    """
     label = np.arange(len(scores))
     best, found = -np.inf, 0.0
     for cut in _COMMON_CUTS:
         reached = (probabilities >= expit(cut)).sum(axis=1)
-        mean = np.where(reached > 0, scores[label, np.maximum(reached - 1, 0)], 0.0).mean()
+        mean = np.where(reached > 0, scores[label, np.maximum(reached - 1, 0)], none).mean()
         if mean > best:
             best, found = mean, float(cut)
     return found

@@ -40,7 +40,8 @@ def choose_guarded(data: LabelledScores, goal: Goal) -> Choice:
     assert guard is not None
     if guard.name not in ("fbr", "never"):
         objective.require_monotone(np.array([data.n_rows // 2]), np.array([data.n_rows]))
-        return count_at(data, guarded_thresholds(data, goal.average, objective, guard))
+        average = "macro" if goal.over_labels else goal.average
+        return count_at(data, guarded_thresholds(data, average, objective, guard))
     naive = choose(data, goal)
     if guard.name == "fbr":
         low = objective(*naive.counts) < guard.floor

@@ -5,7 +5,6 @@ import numpy as np
 from halfmax._core.errors import ArgumentError, in_python, setting
 from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.types import Array
-from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.objective import Objective
 from halfmax.tuning.exact.groups import group_scores
 from halfmax.tuning.exact.shared import best_shared
@@ -25,11 +24,11 @@ def reach_one_cut(data: LabelledScores, plan: CutPlan, average: str, objective: 
 
 def _best_for_pooled(plan: CutPlan, objective: Objective) -> float:
     """Find the cut with the best score of the expected pooled counts."""
-    if not isinstance(objective.metric, LinearFractional):
+    if objective.metric.ratio_at(0.5, 0.5) is None:
         raise ArgumentError(
-            f"{in_python('guard')} with {setting('average', 'micro')} needs a LinearFractional "
-            "metric such as 'f1'; "
-            f"got {objective.metric.name!r}"
+            f"{in_python('guard')} with {setting('average', 'micro')} needs a metric that is a "
+            "ratio of weighted sums of the counts, such as 'f1', 'kappa' or a cost; got "
+            f"{objective.metric.name!r}"
         )
     rows = plan.bands.rows[:, :-1].ravel()
     probabilities = plan.probabilities.ravel()
@@ -38,7 +37,10 @@ def _best_for_pooled(plan: CutPlan, objective: Objective) -> float:
     hits = np.cumsum((rows * probabilities)[order])
     size = plan.bands.total * plan.bands.n_labels
     positives = float(plan.bands.support.sum())
-    scores = objective(hits, predicted, np.maximum(positives, hits[-1]), size)
+    positives = np.maximum(positives, hits[-1])
+    scores = objective(hits, predicted, positives, size)
+    if objective(0, 0, positives, size) > scores.max():
+        return np.inf
     return float(probabilities[order[int(np.argmax(scores))]])
 
 
