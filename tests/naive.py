@@ -11,6 +11,7 @@ from math import fsum, inf, isnan, nan, prod, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from naive_metrics import FORMULAS, minus_cost
 from scipy import stats
 
 SLACK = 1e-12
@@ -88,7 +89,16 @@ def confusion(y: Any, predicted: Any, weights: Any = None) -> tuple[Fraction, ..
 
 
 def metric_value(name: Any, tp: Any, fp: Any, fn: Any, tn: Any, zero_division: Any = 0) -> Any:
-    """The metric of that name, or the ratio of two sums of whole weights of the counts."""
+    """The metric of that name, or the ratio of two sums of whole weights of the counts.
+
+    Costs are a dictionary; any other function of the counts is the attribute ``formula``.
+    """
+    if isinstance(name, dict):
+        return minus_cost(name, tp, fp, fn, tn)
+    formula = FORMULAS.get(name) if isinstance(name, str) else getattr(name, "formula", None)
+    if formula is not None:
+        value = formula(tp, fp, fn, tn)
+        return zero_division if isnan(value) else value
     if not isinstance(name, str):
         above, below = (
             sum(int(w) * count for w, count in zip(part, (tp, fp, fn, tn), strict=True))
@@ -143,7 +153,10 @@ def score(
     if average == "micro":
         return metric_value(metric, *pooled(counts), zero_division)
     of_labels = [metric_value(metric, *label, zero_division) for label in counts]
-    return mean(of_labels, [Fraction(1)] * len(of_labels))
+    positives = [label[0] + label[2] for label in counts]
+    known = [support for support, value in zip(positives, of_labels, strict=True) if value == value]
+    by_support = average == "weighted" and any(known)
+    return mean(of_labels, positives if by_support else [Fraction(1)] * len(of_labels))
 
 
 def pooled(counts: Any) -> tuple[Any, ...]:
@@ -157,18 +170,27 @@ def thresholds_of(s: Any) -> list[float]:
 
 
 def keeps_floors(
-    counts: Any, zero_division: Any, min_precision: float | None, min_recall: float | None
+    counts: Any,
+    zero_division: Any,
+    min_precision: float | None = None,
+    min_recall: float | None = None,
+    min_specificity: float | None = None,
+    max_predicted: float | None = None,
 ) -> bool:
-    for name, floor in (("precision", min_precision), ("recall", min_recall)):
-        if floor is not None and not float(metric_value(name, *counts, zero_division)) >= floor:
+    floors = {"precision": min_precision, "recall": min_recall, "specificity": min_specificity}
+    for name, floor in floors.items():
+        if floor and not float(metric_value(name, *counts, zero_division)) >= floor:
             return False
-    return True
+    if max_predicted is None:
+        return True
+    most = max_predicted if max_predicted >= 1 else Fraction(max_predicted) * sum(counts)
+    return bool(counts[0] + counts[1] <= most)
 
 
 def ties_are_exact(metric: str, weights: Any) -> bool:
     """Whether equal ratios give equal floats, which they do for whole counts."""
     blurred = weights is not None and (np.asarray(weights) % 1 != 0).any()
-    return metric != "fowlkes-mallows" and not blurred
+    return not hasattr(metric, "formula") and metric != "fowlkes-mallows" and not blurred
 
 
 def pick(choices: list[tuple[Any, Any]], exact: bool) -> Best:
@@ -184,16 +206,34 @@ def best_threshold(
     metric: str = "f1",
     weights: Any = None,
     zero_division: Any = 0,
-    min_precision: float | None = None,
-    min_recall: float | None = None,
+    *floors: float | None,
+    **limits: float | None,
 ) -> Best:
     y, choices = whole(y), []
     nobody = metric_value(metric, *confusion(y, [0] * len(y), weights), zero_division)
     for threshold in thresholds_of(s):
         counts = confusion(y, predict(s, threshold), weights)
-        if keeps_floors(counts, zero_division, min_precision, min_recall):
+        if keeps_floors(counts, zero_division, *floors, **limits):
             choices.append((threshold, metric_value(metric, *counts, zero_division)))
     return pick(choices or [(inf, nobody)], ties_are_exact(metric, weights))
+
+
+def best_threshold_of_rows(
+    y: Any, s: Any, costs: dict[str, Any], weights: Any = None, **limits: float | None
+) -> Best:
+    """The threshold with the lowest mean cost, where every row has its own costs."""
+    y, heavy, choices = whole(y), exact_weights(weights, len(y)), []
+    price = {name: [Fraction(str(value)) for value in row] for name, row in costs.items()}
+    outcome = {(1, 1): "tp", (0, 1): "fp", (1, 0): "fn", (0, 0): "tn"}
+    for threshold in thresholds_of(s):
+        guess = predict(s, threshold)
+        pairs = enumerate(zip(y, guess, strict=True))
+        paid = sum(heavy[i] * price[outcome[pair]][i] for i, pair in pairs)
+        if threshold == inf or keeps_floors(confusion(y, guess, weights), 0, **limits):
+            choices.append((threshold, -paid / sum(heavy)))
+    if len(choices) > 1 and not keeps_floors(confusion(y, predict(s, inf), weights), 0, **limits):
+        choices = choices[1:]
+    return pick(choices, exact=False)
 
 
 def best_each_label(y: Any, s: Any, *args: Any, **kwargs: Any) -> list[Best]:
@@ -208,16 +248,16 @@ def best_shared(
     average: str = "macro",
     weights: Any = None,
     zero_division: Any = 0,
-    min_precision: float | None = None,
-    min_recall: float | None = None,
+    *floors: float | None,
+    **limits: float | None,
 ) -> Best:
     choices = []
     for threshold in thresholds_of(s):
         guess = predict(s, threshold)
-        if min_precision is not None or min_recall is not None:  # floors of the pooled counts
+        if floors or limits:  # of the pooled counts
             pairs = zip(zip(*whole(y), strict=True), zip(*guess, strict=True), strict=True)
             counts = pooled([confusion(*pair, weights) for pair in pairs])
-            if not keeps_floors(counts, zero_division, min_precision, min_recall):
+            if not keeps_floors(counts, zero_division, *floors, **limits):
                 continue
         choices.append((threshold, score(y, guess, metric, average, weights, zero_division)))
     if not choices:
@@ -261,8 +301,8 @@ def best_micro_per_label(
     metric: str = "f1",
     weights: Any = None,
     zero_division: Any = 0,
-    min_precision: float | None = None,
-    min_recall: float | None = None,
+    *floors: float | None,
+    **limits: float | None,
 ) -> Best:
     """Every combination of thresholds; among equals the fewest predictions win."""
     y, s = whole(y), numbers(s)
@@ -276,7 +316,7 @@ def best_micro_per_label(
     choices = []
     for combination in product(*of_label):
         counts = pooled([counts for _, counts in combination])
-        if keeps_floors(counts, zero_division, min_precision, min_recall):
+        if keeps_floors(counts, zero_division, *floors, **limits):
             value = metric_value(metric, *counts, zero_division)
             choices.append((tuple(t for t, _ in combination), value, counts[0] + counts[1]))
     if not choices:

@@ -33,6 +33,17 @@ metrics = st.sampled_from(METRICS)
 zero_divisions = st.sampled_from([0.0, 1.0])
 shares_of_nothing = st.sampled_from([0.0, 1.0, 0.5])
 floors = st.sampled_from([None, 0.0, 0.25, 0.5, 2 / 3, 0.9, 1.0])
+limits_on_rows = st.sampled_from([None, 1, 2, 3, 5, 0.1, 0.25, 0.5, 0.9])
+
+
+@st.composite
+def restrictions(draw: Any) -> dict[str, Any]:
+    """Floors and a cap, most of them absent."""
+    names = ("min_precision", "min_recall", "min_specificity")
+    found: dict[str, Any] = {name: draw(st.none() | floors) for name in names}
+    return found | {"max_predicted": draw(limits_on_rows)}
+
+
 averages = st.sampled_from(["macro", "micro", "samples"])
 
 

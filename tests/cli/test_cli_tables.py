@@ -413,7 +413,7 @@ class TestStandardInput:
 
 WRONG = {
     "--metric must be 'f1'": ["tune", "scores.parquet", "--metric", "f"],
-    "'precision' or 'recall'; got 'g'": ["tune", "scores.parquet", "--metric", "g"],
+    "'npv' or 'fowlkes_mallows'; got 'g'": ["tune", "scores.parquet", "--metric", "g"],
     "--average must be 'macro'": ["assess", "scores.parquet", "--average", "mean"],
     "--guard must be 'auto'": ["tune", "scores.parquet", "--guard", "x"],
     "--min-precision must be a number from 0 to 1": ["tune", "scores.csv", "--min-precision", 2],

@@ -189,8 +189,8 @@ BAD = [
         ValueError,
         r"guard='fbr' is a rule for average='macro'",
     ),
-    ("average", fit_labels(average="weighted"), ValueError, r"average must be .*'weighted'"),
-    ("average of one", fit(average="weighted"), ValueError, r"average must be .*'weighted'"),
+    ("average", fit_labels(average="mean"), ValueError, r"average must be .*'mean'"),
+    ("average of one", fit(average="weighted"), ValueError, r"average='weighted' is for many"),
     ("metric", fit(metric="roc_auc"), ValueError, r"metric must be 'f1'.*got 'roc_auc'"),
     ("a function", fit(metric=f1_score), ValueError, r"wrap your function: halfmax\.Metric"),
     (

@@ -253,7 +253,7 @@ def test_bad_options_are_refused_by_name(options, error, text):
     ("y", "s", "text"),
     [
         ([0, 1], [0.5, np.nan], "y_score must be finite"),
-        ([0, 2], [0.5, 0.5], "y_true must hold only 0 and 1"),
+        ([0, 1, 2], [0.5, 0.5, 0.5], "y_true must hold two classes"),
         ([0, 1, 1], [0.5, 0.5], "same shape"),
     ],
 )

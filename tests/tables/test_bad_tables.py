@@ -276,12 +276,12 @@ BAD = [
     ),
     # options
     ("no such metric", tune(metric="f"), ValueError, r"f"),
-    ("no such average", tune(average="weighted"), ValueError, r"average"),
+    ("no such average", tune(average="mean"), ValueError, r"average"),
     ("no such guard", tune(guard="maybe"), ValueError, r"guard"),
     ("per_label", tune(per_label="no"), TypeError, r"per_label must be True or False; got 'no'"),
     ("floor", tune(min_precision=2), ValueError, r"min_precision"),
     ("floors and guard", tune(min_recall=0.5, guard="auto"), ValueError, r"guard=None"),
-    ("floors and samples", tune(min_recall=0.5, average="samples"), ValueError, r"floors"),
+    ("floors and samples", tune(min_recall=0.5, average="samples"), ValueError, r"min_recall"),
     ("progress", tune(progress="yes"), TypeError, r"progress must be .*got 'yes'"),
     (
         "too few instances",

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from strategies import METRICS, Case, floors, metrics, one_classifier, weights, zero_divisions
+from naive_metrics import FORMULAS
+from strategies import (
+    METRICS,
+    Case,
+    metrics,
+    one_classifier,
+    restrictions,
+    weights,
+    zero_divisions,
+)
 
 import halfmax as hm
 from halfmax._core.limits import changed, limits
@@ -54,22 +63,23 @@ def test_tune_serves_user_metrics(case, name):
     assert got.threshold in expected.allowed
 
 
-def reaches_floors(case, guess, zero_division, precision, recall):
+def reaches_floors(case, guess, zero_division, limits):
     counts = naive.confusion(naive.whole(case.y), naive.whole(guess), case.w)
-    return naive.keeps_floors(counts, zero_division, precision, recall)
+    return naive.keeps_floors(counts, zero_division, **limits)
 
 
-@given(one_classifier(kinds=("none", "whole")), metrics, zero_divisions, floors, floors)
-def test_floors_restrict_the_choice(case, metric, zero_division, precision, recall):
-    limits = {"min_precision": precision, "min_recall": recall}
+@given(one_classifier(kinds=("none", "whole")), metrics, zero_divisions, restrictions())
+def test_restrictions_bind(case, metric, zero_division, limits):
     expected = naive.best_threshold(case.y, case.s, metric, case.w, zero_division, **limits)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         got = tune(case, metric, zero_division, **limits)
     assert naive.same(got.score, expected.score)
     assert got.threshold in expected.allowed
-    kept = reaches_floors(case, got.predict(case.s), zero_division, precision, recall)
-    assert [w.category for w in caught] == ([] if kept else [hm.HalfmaxWarning])
+    kept = reaches_floors(case, got.predict(case.s), zero_division, limits)
+    assert [w.category for w in caught] == [
+        hm.HalfmaxWarning if not (kept and np.any(case.y)) else hm.OptimismWarning
+    ]
     assert kept or got.threshold == inf
 
 
@@ -82,7 +92,8 @@ def test_floors_hold_for_weights_of_any_size(case, metric, floor):
     got = tune(case, metric, min_precision=floor, min_recall=floor)
     assert got.score >= strict.score - 1e-12
     guess = got.predict(case.s)
-    assert reaches_floors(case, guess, 0.0, floor - 1e-9, floor - 1e-9)
+    near = {"min_precision": floor - 1e-9, "min_recall": floor - 1e-9}
+    assert reaches_floors(case, guess, 0.0, near)
 
 
 @given(one_classifier(), metrics)
@@ -178,12 +189,12 @@ def crowds(draw, dtype):
     return Case(y, s, draw(weights(size)))
 
 
-def best_step(case, metric, zero_division=0.0, min_precision=None):
+def best_step(case, metric, zero_division=0.0, **limits):
     w = np.ones(case.rows, np.int64) if case.w is None else np.asarray(case.w, float)
     objective = Objective(
         find_metric(USERS.get(metric, metric)),
         zero_division,
-        Restrictions.ask(min_precision=min_precision),
+        Restrictions.ask(**limits),
     )
     whole = one.Whole(objective, w[case.y == 1].sum(), w.sum())
     return one.best_step(one.ScoredRows(case.s, case.y, w), whole)
@@ -205,13 +216,13 @@ def small_limits(draw):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @settings(max_examples=4 * settings().max_examples)
-@given(st.data(), small_limits(), st.sampled_from([*METRICS, "gain"]), zero_divisions)
+@given(st.data(), small_limits(), st.sampled_from([*METRICS, *FORMULAS, "gain"]), zero_divisions)
 def test_buckets_find_what_a_full_sort_finds(dtype, data, small, metric, zero_division):
     case = data.draw(crowds(dtype))
-    floor = data.draw(st.sampled_from([None, None, 0.5]))
-    expected = naive.best_threshold(case.y, case.s, metric, case.w, zero_division, floor)
+    limits = data.draw(restrictions() if data.draw(st.booleans()) else st.just({}))
+    expected = naive.best_threshold(case.y, case.s, metric, case.w, zero_division, **limits)
     with changed(**small):
-        got = best_step(case, metric, zero_division, floor)
+        got = best_step(case, metric, zero_division, **limits)
     at = naive.confusion(case.y, naive.predict(case.s, got.threshold), case.w)
     assert got.true_positives == pytest.approx(float(at[0]), rel=1e-12, abs=1e-12)
     assert got.predicted == pytest.approx(float(at[0] + at[1]), rel=1e-12, abs=1e-12)

@@ -131,12 +131,30 @@ def test_rare_labels_that_are_well_separated_raise_no_warning():
 
 
 @pytest.mark.parametrize("n", [1, 2, 19])
-def test_fewer_than_twenty_rows_raise_no_warning(n):
+def test_fewer_than_twenty_rows_raise_one_short_warning(n):
     y = np.zeros((n, 3), int)
     y[0] = 1
-    assert not warned(y, np.zeros((n, 3)))
-    assert not warned(y[:, 0], np.zeros(n))
-    assert not warned(y, np.arange(3.0 * n).reshape(n, 3))
+    rows = "1 row" if n == 1 else f"{n} rows"
+    for s in (np.zeros((n, 3)), np.arange(3.0 * n).reshape(n, 3)):
+        assert text_of(y, s).startswith(f"{rows} {'is' if n == 1 else 'are'} too few to tune on")
+    assert text_of(y[:, 0], np.zeros(n)).startswith(f"{rows} with 1 positive ")
+
+
+def test_three_perfect_rows_are_not_taken_at_their_word():
+    assert text_of([0, 0, 1], [0.1, 0.2, 0.3]) == (
+        "3 rows with 1 positive are too few to tune on: F1 1.000 here says little about new rows; "
+        "pass 20 rows or more, and see assess() for what to expect"
+    )
+
+
+@pytest.mark.parametrize("y", [np.zeros(3, int), np.zeros(300, int), np.zeros((30, 2), int)])
+def test_truth_without_positives_raises_one_short_warning(y):
+    (warning,) = warned(y, np.ones(y.shape))
+    assert warning.category is hm.HalfmaxWarning
+    assert str(warning.message) == (
+        "y_true has no positives, so no threshold can be tuned and no rows are predicted: pass "
+        "rows with positives, or check pos_label"
+    )
 
 
 def test_twenty_rows_may_raise_a_warning():
@@ -215,7 +233,8 @@ def test_metrics_that_are_best_without_predictions_raise_no_warning():
 
 def test_labels_without_positives_need_not_be_predicted():
     y, s = rare_noise()
-    assert not warned(0 * y, s, guard="never")
+    (warning,) = warned(0 * y, s, guard="never")
+    assert "no positives" in str(warning.message)
 
 
 def test_floors_that_no_threshold_satisfies_raise_one_warning():
@@ -235,9 +254,8 @@ def test_other_guards_raise_warnings_of_floods_but_not_of_optimism():
     assert not warned(y, s, guard="fbr")
 
 
-@pytest.mark.parametrize("empty", [0, 1])
-def test_labels_without_any_positive_or_negative_do_not_warn(empty):
-    y = np.full((100, 3), 1 - empty)
+def test_labels_without_any_negative_do_not_warn():
+    y = np.full((100, 3), 1)
     s = np.random.default_rng(0).random((100, 3))
     for zero_division in (0.0, 1.0, np.nan):
         assert not warned(y, s, zero_division=zero_division)

@@ -48,9 +48,9 @@ class Objective:
     ) -> Floats:
         counts = confusion(tp, predicted, positives, total)
         values = self.metric(*counts, zero_division=self.zero_division)
-        for restriction in self.restrictions:
-            values = np.where(restriction.holds(counts, self.zero_division), values, -np.inf)
-        return values
+        if not self.restrictions:
+            return values
+        return np.where(self.restrictions.hold(counts, self.zero_division), values, -np.inf)
 
     @property
     def unrestricted(self) -> "Objective":

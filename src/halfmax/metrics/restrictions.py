@@ -118,6 +118,13 @@ class Restrictions:
     def __len__(self) -> int:
         return len(self.floors) + (self.cap is not None)
 
+    def hold(self, counts: Confusion, zero_division: float) -> Array:
+        """Return True where the counts satisfy all restrictions."""
+        held = np.ones(np.shape(counts[0]), np.bool_)
+        for one in self:
+            held = held & one.holds(counts, zero_division)
+        return held
+
     @property
     def spelled(self) -> str:
         """The restrictions as Python spells them, for messages."""

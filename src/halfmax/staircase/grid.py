@@ -43,7 +43,7 @@ class Grid:
     scores: Array
 
     @classmethod
-    def of(cls, y_true: Any, y_score: Any) -> Self:
+    def of(cls, y_true: Any, y_score: Any, *, pos_label: Any = None) -> Self:
         """Collect the scores of the positives.
 
         Parameters
@@ -52,13 +52,15 @@ class Grid:
             Truth, as `tune` takes it.
         y_score : array-like of the same shape
             Scores, as `tune` takes them.
+        pos_label : class, optional
+            The positive class, as `tune` takes it.
 
         Returns
         -------
         Grid
             The distinct scores of each label's positives.
         """
-        data = labelled.read_labelled(y_true, y_score)
+        data = labelled.read_labelled(y_true, y_score, pos_label=pos_label)
         columns, scores, _ = positive_entries(data)
         return cls.from_entries(columns, scores, data.n_labels)
 

@@ -82,6 +82,8 @@ class Staircase:
         sample_weight: Any = None,
         labels: Iterable[Hashable] | None = None,
         grid: Grid | None = None,
+        *,
+        pos_label: Any = None,
     ) -> "Staircase":
         """Build the staircase of labelled scores.
 
@@ -97,13 +99,16 @@ class Staircase:
             Names of the labels.
         grid : Grid, optional
             Count on the steps of this grid instead of those of the data; used to add up parts.
+        pos_label : class, optional
+            The positive class, as `tune` takes it.
 
         Returns
         -------
         Staircase
             With the counts at each step.
         """
-        return cls.of_checked(labelled.read_labelled(y_true, y_score, sample_weight, labels), grid)
+        data = labelled.read_labelled(y_true, y_score, sample_weight, labels, pos_label)
+        return cls.of_checked(data, grid)
 
     @classmethod
     def of_checked(cls, data: LabelledScores, grid: Grid | None = None) -> "Staircase":

@@ -48,9 +48,10 @@ def warn_of_problems(tuning: Tuning, tuned: Thresholds, n_rows: int, weighted: b
     if not tuning.choice.counts.positives.any():
         warn(NO_POSITIVES)
         return
-    _warn_below_floors(tuning, tuned)
+    below = _warn_below_floors(tuning, tuned)
     if n_rows < _FEWEST_ROWS:
-        _warn_of_few_rows(tuning, tuned, n_rows)
+        if not below:
+            _warn_of_few_rows(tuning, tuned, n_rows)
         return
     _warn_of_nothing(tuning, tuned)
     _warn_of_curse(tuning, tuned, weighted)
@@ -176,15 +177,15 @@ def _expected_at_most(tuning: Tuning, tuned: Thresholds, few: Array) -> float:
     return min(mean_over_labels(expected, tuned.average, positives), tuned.score)
 
 
-def _warn_below_floors(tuning: Tuning, tuned: Thresholds) -> None:
-    """Warn where no threshold satisfies the floors, so that no rows are predicted."""
+def _warn_below_floors(tuning: Tuning, tuned: Thresholds) -> bool:
+    """Warn where no threshold satisfies the restrictions, so that no rows are predicted."""
     counts, objective = tuning.choice.counts, tuning.goal.objective
     if tuned.average == "micro":
         counts = Counts(*(part.sum(keepdims=True) for part in counts))
     restrictions = objective.restrictions
-    below = np.flatnonzero(np.isneginf(objective(*counts))) if restrictions else ()
+    below = np.flatnonzero(~restrictions.hold(counts.confusion(), objective.zero_division))
     if not len(below):
-        return
+        return False
     size = len(tuned.thresholds)
     if len(counts[0]) == 1:
         certain = tuned.average == "binary" or len(restrictions) == 1
@@ -197,3 +198,4 @@ def _warn_below_floors(tuning: Tuning, tuned: Thresholds) -> None:
         who = f"{len(below)} of {size} labels ({some}) cannot satisfy"
         what = f"no rows are predicted for {'it' if len(below) == 1 else 'them'}"
     warn(f"{who} {restrictions.spelled}: {what}")
+    return True

@@ -42,7 +42,6 @@ def _allowed(data: LabelledScores, goal: Goal, order: Array, weight: Array, last
     weights = 1.0 if data.weights is None else data.weights
     positives = (weights * data.truth).sum()
     counts = Counts(tp, predicted, np.full(len(tp), positives), np.full(len(tp), data.total))
-    allowed = np.ones(len(tp), np.bool_)
-    for restriction in goal.objective.restrictions:
-        allowed &= restriction.holds(counts.confusion(), goal.objective.zero_division)
+    objective = goal.objective
+    allowed = objective.restrictions.hold(counts.confusion(), objective.zero_division)
     return allowed if allowed.any() else np.arange(len(tp)) == 0
