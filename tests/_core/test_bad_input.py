@@ -117,7 +117,7 @@ BAD = [
         "three classes with names",
         tune(["a", "b", "c"], S),
         ValueError,
-        "must hold two classes; got 3: 'a', 'b' and 'c'. Compare .* y_true == 'a'",
+        "must hold two classes; got 3: 'a', 'b' and 'c'. Compare .* y == 'a'",
     ),
     (
         "a positive class that is not there",

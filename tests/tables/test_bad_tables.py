@@ -112,7 +112,7 @@ BAD = [
     ),
     ("scores as text", tune(table(score=["0.1"] * 4)), TypeError, r"'score'.*numbers.*string"),
     ("scores as bool", tune(table(score=[True] * 4)), TypeError, r"'score'.*numbers.*bool"),
-    ("truth as text", tune(table(truth=["no"] * 4)), TypeError, r"'truth'.*bool or 0/1.*string"),
+    ("truth as text", tune(table(truth=["no"] * 4)), ValueError, r"one class only, 'no'"),
     (
         "weights as text",
         tune(table(weight=["1"] * 4), weight="weight"),
@@ -135,7 +135,7 @@ BAD = [
         "a null label",
         tune(table(label=["a", None, "a", "b"])),
         ValueError,
-        r"^column 'label' must not have nulls; row 1 of the table has one$",
+        r"^column 'label' must not have nulls; row 1 of the table has one. To drop such rows: ",
     ),
     (
         "a null among coded labels",
@@ -169,7 +169,7 @@ BAD = [
         "NaN",
         tune(table(score=[0.1, 0.2, NAN, 1])),
         ValueError,
-        r"^column 'score' must be finite or -inf; row 2 of the table has nan$",
+        r"^column 'score' must be finite or -inf; row 2 of the table has nan. To drop such rows: ",
     ),
     (
         "infinity",
@@ -184,9 +184,15 @@ BAD = [
         ValueError,
         r"^column 'truth' must be bool or 0/1; row 2 of the table has 2$",
     ),
-    ("truth of -1", tune(table(truth=[-1, 1, 1, 1])), ValueError, r"0/1; row 0 .* has -1"),
+    ("truth of -1", tune(table(truth=[-1, 0, 1, 1])), ValueError, r"0/1; row 0 .* has -1"),
+    (
+        "truth of dates",
+        tune(table(truth=np.array(["2014"] * 4, "M8[s]"))),
+        TypeError,
+        "two classes",
+    ),
     ("soft truth", tune(table(truth=[0, 0.5, 1, 1])), ValueError, r"0/1; row 1 .* has 0\.5"),
-    ("truth of NaN", tune(table(truth=[0.0, NAN, 1, 1])), ValueError, r"0/1; row 1 .* has nan"),
+    ("truth of NaN", tune(table(truth=[0.0, NAN, 1, 1])), ValueError, r"row 1 .* has nan. To drop"),
     (
         "truth of 0.3",
         tune(table(truth=pa.array([Decimal("0.3"), Decimal(1), Decimal(0), Decimal(1)]))),

@@ -25,6 +25,11 @@ CASES = {
     "accuracy": {"metric": "accuracy"},
     "floor": {"metric": "recall", "min_precision": 0.5, "zero_division": 1.0},
     "micro-floor": {"average": "micro", "min_recall": 0.3},
+    "mcc": {"metric": "mcc"},
+    "cost": {"metric": "cost(fp=1, fn=3)"},
+    "kappa, pooled": {"metric": "kappa", "average": "micro"},
+    "by positives": {"average": "weighted"},
+    "cap": {"max_predicted": 0.1, "min_specificity": 0.8},
 }
 COLUMNS = ["thresholds", "label_scores", "precision", "recall", "support", "predicted"]
 
@@ -103,6 +108,35 @@ def test_thresholds_are_those_of_arrays(shuffled, matrix, how):
     weight = "weight" if how.get("weighted") else None
     options = {name: value for name, value in how.items() if name != "weighted"}
     assert_same(hm.tune_table(shuffled, weight=weight, **options), matrix.tune(**how))
+
+
+CLASSES = {
+    "names": (["no", "yes"], "yes"),
+    "-1 and 1": ([-1, 1], None),
+    "1 and 2": ([1, 2], None),
+    "upside down": ([1, 0], 0),
+    "bool": ([False, True], None),
+}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_any_two_classes_are_read(make, matrix, name):
+    classes, positive = CLASSES[name]
+    table = matrix.table()
+    place = table.schema.get_field_index("truth")
+    written = np.array(classes)[table["truth"].to_numpy()]
+    found = hm.tune_table(
+        make(table.set_column(place, "truth", pa.array(written))), pos_label=positive
+    )
+    assert_same(found, matrix.tune())
+
+
+def test_names_of_classes_need_a_positive_one(make, matrix):
+    table = matrix.table()
+    written = np.array(["no", "yes"])[table["truth"].to_numpy()]
+    source = make(table.set_column(3, "truth", pa.array(written)))
+    with pytest.raises(ValueError, match=r"holds the classes 'no' and 'yes': .*pos_label='yes'"):
+        hm.tune_table(source)
 
 
 def test_true_negatives_of_pairs_without_rows_are_counted(make, matrix):

@@ -42,6 +42,11 @@ class Floor(NamedTuple):
     def words(self) -> str:
         return f"{self.part.name} at least {self.least:g}"
 
+    @property
+    def counts_negatives(self) -> bool:
+        """Whether it depends on the number of rows that are neither true nor predicted."""
+        return self.part is SPECIFICITY
+
 
 class Cap(NamedTuple):
     """The most rows that may be predicted: a number, or a share below 1."""
@@ -64,6 +69,11 @@ class Cap(NamedTuple):
         total = tp + fp + fn + tn
         more: Array = (self.rows_of(total) - (tp + fp)) / np.maximum(total, 1e-300)
         return more
+
+    @property
+    def counts_negatives(self) -> bool:
+        """Whether it depends on the number of rows: a share does."""
+        return self.most < 1.0
 
     def as_share_of(self, total: float) -> "Cap":
         """Return the same cap as a share, which holds for parts of the rows too."""

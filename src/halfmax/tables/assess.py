@@ -13,6 +13,7 @@ from halfmax.honesty.diagnose import diagnose_checked
 from halfmax.honesty.diagnosis import Diagnosis
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
+from halfmax.metrics.objective import NotMonotoneError
 from halfmax.tables.tune import tune_on_staircases
 
 if TYPE_CHECKING:
@@ -35,15 +36,20 @@ def assess_table(
     per_label: bool = True,
     guard: str | None = None,
     zero_division: float = 0.0,
+    min_precision: float | None = None,
+    min_recall: float | None = None,
+    min_specificity: float | None = None,
+    max_predicted: float | None = None,
     n_instances: int | None = None,
     check_duplicates: bool | None = None,
+    pos_label: Any = None,
     progress: ProgressLike = None,
 ) -> Assessment:
     """Estimate what the thresholds of `tune_table` will reach on new data.
 
-    Without weights and guard, macro and micro averages take three passes over the table, wherever
-    it is; the third fetches only the rows that are true or predicted. Otherwise the table is held
-    in memory as a sparse matrix.
+    Without weights, guard and restrictions, macro and micro averages take three passes over the
+    table, wherever it is; the third fetches only the rows that are true or predicted. Otherwise the
+    table is held in memory as a sparse matrix.
 
     Parameters
     ----------
@@ -57,7 +63,7 @@ def assess_table(
         The column of the truth.
     metric : str or Metric
         The metric to maximise, as in `tune`.
-    average : {"macro", "micro", "samples"}
+    average : {"macro", "micro", "samples", "weighted"}
         How labels are averaged, as in `tune`.
     n_resamples : int
         The number of resamples, as in `assess`.
@@ -76,10 +82,14 @@ def assess_table(
         The guard against overfitted thresholds, as in `tune`.
     zero_division : float
         The value of 0/0, as in `tune`.
+    min_precision, min_recall, min_specificity, max_predicted : float or None
+        What restricts the thresholds, as in `tune`.
     n_instances : int or None
         The number of instances, as in `tune_table`.
     check_duplicates : bool or None
         Whether to refuse a pair that appears in two rows, as in `tune_table`.
+    pos_label : class, optional
+        The positive class, as in `tune`.
     progress : bool, callable or None
         True for a line on stderr, or a function of (done, total).
 
@@ -112,15 +122,41 @@ def assess_table(
     >>> print(f"{a.score:.3f} on these rows, about {a.expected_score:.3f} on new ones")
     0.812 on these rows, about 0.808 on new ones
     """
-    from halfmax.tables.open import open_labelled, whole_matrix
+    from halfmax.tables.classes import reading_classes
+    from halfmax.tables.open import open_labelled
 
     draws = Draws.ask(n_resamples, level, seed, progress)
-    goal = Goal.ask(metric, average, per_label, guard, zero_division)
+    goal = Goal.ask(
+        metric,
+        average,
+        per_label,
+        guard,
+        zero_division,
+        min_precision=min_precision,
+        min_recall=min_recall,
+        min_specificity=min_specificity,
+        max_predicted=max_predicted,
+    )
     goal = goal.settle(one_classifier=label is None)
     opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)
+    return reading_classes(
+        opened, pos_label, lambda table: _assess_opened(table, goal, n_instances, draws)
+    )
+
+
+def _assess_opened(
+    opened: "OpenedTable", goal: Goal, n_instances: int | None, draws: Draws
+) -> Assessment:
+    """Assess where the data is if possible, and otherwise on the whole matrix."""
+    from halfmax.tables.open import whole_matrix
+
     if on_staircase.can_judge(goal) and opened.columns.weight is None and not goal.needs_rows:
-        return _assess_in_place(opened, goal, n_instances, draws)
-    return tune_and_assess(whole_matrix(opened, progress, n_instances), goal, draws)
+        try:
+            return _assess_in_place(opened, goal, n_instances, draws)
+        except NotMonotoneError:  # every score has to be tried, not only those of positives
+            if not opened.is_local:
+                raise
+    return tune_and_assess(whole_matrix(opened, draws.progress, n_instances), goal, draws)
 
 
 def diagnose_table(
@@ -136,6 +172,7 @@ def diagnose_table(
     instance: str | None = "instance",
     zero_division: float = 0.0,
     check_duplicates: bool | None = None,
+    pos_label: Any = None,
     progress: ProgressLike = None,
 ) -> Diagnosis:
     """Find the labels of a long table that will misbehave on new data, and why.
@@ -166,6 +203,8 @@ def diagnose_table(
         The value of 0/0, as in `tune`.
     check_duplicates : bool or None
         Whether to refuse a pair that appears in two rows, as in `tune_table`.
+    pos_label : class, optional
+        The positive class, as in `tune`.
     progress : bool, callable or None
         True for a line on stderr, or a function of (done, total).
 
@@ -198,12 +237,14 @@ def diagnose_table(
     >>> diagnose_table(table, n_resamples=50).labels_with("uninformative")
     ['random']
     """
+    from halfmax.tables.classes import reading_classes
     from halfmax.tables.open import open_labelled, whole_matrix
 
     draws = Draws.ask(n_resamples, level, seed, progress)
     goal = Goal.ask(metric, zero_division=zero_division)
     opened = open_labelled(source, label, score, truth, None, instance, check_duplicates)
-    return diagnose_checked(whole_matrix(opened, progress), goal, draws)
+    data = reading_classes(opened, pos_label, lambda table: whole_matrix(table, progress))
+    return diagnose_checked(data, goal, draws)
 
 
 def _assess_in_place(

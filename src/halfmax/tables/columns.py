@@ -1,7 +1,7 @@
 """The columns of a table: what each of them means, and whether its type is allowed."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from halfmax._core.errors import ArgumentError, in_python
@@ -17,7 +17,7 @@ class Columns:
     """Names of columns by role; None where the table has no such column.
 
     ``may_miss`` are default names that the caller did not choose: these columns are used if they
-    exist.
+    exist. ``classes`` are the negative and the positive class of the truth.
     """
 
     label: str | None = "label"
@@ -26,6 +26,7 @@ class Columns:
     weight: str | None = None
     instance: str | None = None
     may_miss: frozenset[str] = frozenset()
+    classes: tuple[Any, Any] | None = None  # the two classes of the truth, if not 0 and 1
 
     def __post_init__(self) -> None:
         for role, name in self.roles():
@@ -45,6 +46,12 @@ class Columns:
         return [name for _, name in self.roles()]
 
     @property
+    def name_of_one(self) -> tuple[str] | None:
+        """The name of the only label of one classifier: its positive class, if that has a name."""
+        positive = None if self.classes is None else self.classes[1]
+        return (positive,) if isinstance(positive, str) else None
+
+    @property
     def ids(self) -> list[str]:
         return [name for role, name in self.roles() if role in ("instance", "label")]
 
@@ -56,7 +63,7 @@ class Columns:
         `names` are all columns of the table, if the schema does not have them all.
         """
         there = list(schema.names if names is None else names)
-        found: dict[str, str | None] = {}
+        found: dict[str, Any] = {}
         for role, name in self.roles():
             if name in there:
                 if there.count(name) > 1:
@@ -66,7 +73,7 @@ class Columns:
                 found[role] = None
             else:
                 raise ArgumentError(_missing(role, name, there, where))
-        return Columns(**{role: found.get(role, getattr(self, role)) for role in _ROLES})
+        return replace(self, may_miss=frozenset(), **found)
 
 
 def _missing(role: str, name: str, there: Iterable[str], where: str) -> str:
@@ -111,7 +118,10 @@ def check_type(role: str, name: str, kind: pa.DataType, where: str) -> None:
         "instance": (kind_of_id(kind) is not None, "strings or integers"),
         "score": (number, "numbers"),
         "weight": (number, "numbers"),
-        "truth": (number or pa.types.is_boolean(plain), "bool or 0/1"),
+        "truth": (
+            number or pa.types.is_boolean(plain) or kind_of_id(kind) == TEXT,
+            "two classes: 0/1, bool, other numbers or names",
+        ),
     }
     fine, rule = allowed[role]
     if not fine:

@@ -115,7 +115,8 @@ def read_matrix(table: LocalTable, progress: ProgressLike) -> LabelledScores:
     pairs = read_pairs(table, progress)
     assert pairs.truth is not None
     if table.columns.label is None:
-        return LabelledScores(pairs.truth, pairs.scores, pairs.weights, None, table.native)
+        name = table.columns.name_of_one
+        return LabelledScores(pairs.truth, pairs.scores, pairs.weights, name, table.native)
     stored = pairs.stored(table)
     scores = pairs.scores[stored.data], stored.indices, stored.indptr
     return LabelledScores(

@@ -27,6 +27,11 @@ class OpenedTable:
     refuse_duplicates: bool
 
     @property
+    def is_local(self) -> bool:
+        """Whether this process reads the table itself."""
+        return isinstance(self.place, LocalTable)
+
+    @property
     def native(self) -> Any:
         """The frame whose library results should use, or None."""
         return self.place.native if isinstance(self.place, LocalTable) else None

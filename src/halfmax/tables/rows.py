@@ -12,8 +12,12 @@ import numpy.typing as npt
 from halfmax._core.types import Array, Floats
 from halfmax.staircase.grid import unit_weights
 from halfmax.tables.arrow import pa, pc
-from halfmax.tables.columns import Columns, id_type, plain_type
+from halfmax.tables.columns import TEXT, Columns, id_type, kind_of_id, plain_type
 from halfmax.tables.convert import to_numpy
+
+
+class MissingValueError(ValueError):
+    """A column has a null or NaN."""
 
 
 class Place(NamedTuple):
@@ -67,16 +71,18 @@ def _read(batch: pa.RecordBatch, columns: Columns, place: Place) -> Rows:
     size = batch.num_rows
     codes, names = np.zeros(size, np.int32), None
     if columns.label is not None:
-        codes, names = _encode_label(_known(batch, columns.label, place), columns.label, place)
+        codes, names = _encode_label(
+            known_column(batch, columns.label, place), columns.label, place
+        )
     scores, truth, weights, instances = np.empty(0), None, None, None
     if columns.score is not None:
         scores = check_scores(_floats(batch, columns.score, place), columns.score, place)
     if columns.truth is not None:
-        truth = _check_truth(_known(batch, columns.truth, place), columns.truth, place)
+        truth = _check_truth(known_column(batch, columns.truth, place), columns, place)
     if columns.weight is not None:
         weights = _check_weights(_floats(batch, columns.weight, place), columns.weight, place)
     if columns.instance is not None:
-        instances = _known(batch, columns.instance, place)
+        instances = known_column(batch, columns.instance, place)
     return Rows(codes, names, scores, truth, weights, instances, place)
 
 
@@ -103,19 +109,19 @@ def plain(column: pa.Array) -> pa.Array:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-def _known(batch: pa.RecordBatch, name: str, place: Place) -> pa.Array:
+def known_column(batch: pa.RecordBatch, name: str, place: Place) -> pa.Array:
     """Return a column of the batch, which must not have nulls."""
     column = batch.column(batch.schema.get_field_index(name))
     if pa.types.is_dictionary(column.type) and column.dictionary.null_count:
         column = plain(column)
     if column.null_count:
         row = int(np.argmax(to_numpy(pc.is_null(column))))
-        raise ValueError(f"column {name!r} must not have nulls; {place.row(row)} has one")
+        raise MissingValueError(f"column {name!r} must not have nulls; {place.row(row)} has one")
     return column
 
 
 def _floats(batch: pa.RecordBatch, name: str, place: Place) -> Array:
-    column = _known(batch, name, place)
+    column = known_column(batch, name, place)
     kind = plain_type(column.type)
     if pa.types.is_dictionary(column.type) or pa.types.is_decimal(kind):
         column = column.cast(pa.float64())
@@ -128,7 +134,10 @@ def _floats(batch: pa.RecordBatch, name: str, place: Place) -> Array:
 def check_scores(values: Array, name: str, place: Place) -> Array:
     """Check that scores are finite, or -inf for "never predicted"."""
     if not values.max() < np.inf:  # the maximum finds both +inf and NaN, which propagates
-        _refuse(f"column {name!r} must be finite or -inf", values, ~(values < np.inf), place)
+        wrong = ~(values < np.inf)
+        missing = np.isnan(values[int(np.argmax(wrong))])
+        rule, error = f"column {name!r} must be finite or -inf", MissingValueError
+        _refuse(rule, values, wrong, place, error if missing else None)
     return values
 
 
@@ -140,18 +149,41 @@ def check_probabilities(values: Array, name: str, place: Place) -> Array:
     return values
 
 
-def _check_truth(column: pa.Array, name: str, place: Place) -> npt.NDArray[np.uint8]:
+class NotZeroOneError(ValueError):
+    """The truth holds other numbers than 0 and 1."""
+
+
+def _check_truth(column: pa.Array, columns: Columns, place: Place) -> npt.NDArray[np.uint8]:
     column = plain(column)
+    if kind_of_id(column.type) == TEXT:
+        return _check_names(column, columns, place)
     if pa.types.is_boolean(column.type):
-        return to_numpy(column.cast(pa.uint8()))
-    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.uint8())
+    elif pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())
     values = to_numpy(column)
-    ones = values == 1
-    if not (ones | (values == 0)).all():
-        wrong = ~(ones | (values == 0))
-        _refuse(f"column {name!r} must be bool or 0/1", values, wrong, place)
+    negative, positive = columns.classes or (0, 1)
+    ones = values == positive
+    if not (ones | (values == negative)).all():
+        wrong = ~(ones | (values == negative))
+        missing = values[int(np.argmax(wrong))] != values[int(np.argmax(wrong))]
+        error = MissingValueError if missing else NotZeroOneError
+        _refuse(f"column {columns.truth!r} must be bool or 0/1", values, wrong, place, error)
     return np.asarray(ones).view(np.uint8)
+
+
+def _check_names(column: pa.Array, columns: Columns, place: Place) -> npt.NDArray[np.uint8]:
+    assert columns.classes is not None
+    known = pa.array([name for name in columns.classes if name is not None], column.type)
+    ones = pc.equal(column, pa.scalar(columns.classes[1], column.type))
+    wrong = ~to_numpy(pc.is_in(column, known))
+    if wrong.any():  # the names were listed before
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{place.part} has changed while it was being read: {place.row(row)} has "
+            f"{column[row].as_py()!r}"
+        )
+    return to_numpy(ones).view(np.uint8)
 
 
 def _check_weights(values: Array, name: str, place: Place) -> Floats:
@@ -161,6 +193,12 @@ def _check_weights(values: Array, name: str, place: Place) -> Floats:
     return values.astype(np.float64)
 
 
-def _refuse(rule: str, values: Array, wrong: Array, place: Place) -> NoReturn:
+def _refuse(
+    rule: str,
+    values: Array,
+    wrong: Array,
+    place: Place,
+    error: type[ValueError] | None = None,
+) -> NoReturn:
     row = int(np.argmax(wrong))
-    raise ValueError(f"{rule}; {place.row(row)} has {values[row].item()!r}")
+    raise (error or ValueError)(f"{rule}; {place.row(row)} has {values[row].item()!r}")

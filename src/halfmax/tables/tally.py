@@ -144,8 +144,11 @@ class Tally(NamedTuple):
 
 
 def _counts_negatives(objective: Objective) -> bool:
-    plain = Objective(objective.metric, objective.zero_division)
-    return bool(plain(1, 2, 2, 10) != plain(1, 2, 2, 20))
+    """Return whether a metric, or what restricts it, depends on the number of rows."""
+    depends = objective.unrestricted(1, 2, 2, [10, 20])
+    return bool(depends[0] != depends[1]) or any(
+        restriction.counts_negatives for restriction in objective.restrictions
+    )
 
 
 def named_in_order(stairs: Staircase, names: list[Any]) -> Staircase:

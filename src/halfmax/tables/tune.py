@@ -9,6 +9,7 @@ from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.progress import ProgressLike
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
+from halfmax.metrics.objective import NotMonotoneError
 from halfmax.tuning import tune
 from halfmax.tuning.exact.choose import choose_on
 from halfmax.tuning.thresholds import Thresholds
@@ -36,8 +37,11 @@ def tune_table(
     zero_division: float = 0.0,
     min_precision: float | None = None,
     min_recall: float | None = None,
+    min_specificity: float | None = None,
+    max_predicted: float | None = None,
     n_instances: int | None = None,
     check_duplicates: bool | None = None,
+    pos_label: Any = None,
     progress: ProgressLike = None,
 ) -> Thresholds:
     """Tune the thresholds of a long table, with one row for each (instance, label) pair.
@@ -58,12 +62,12 @@ def tune_table(
     score : str
         The column of scores, finite or ``-inf``.
     truth : str
-        The column of the truth, bool or 0/1.
+        The column of the truth, two classes as in `tune`. Names, and a `pos_label`, take one more
+        pass over this column.
     metric : str or Metric
         The metric to maximise, as in `tune`.
-    average : {"macro", "micro", "samples"}
-        How labels are averaged, as in `tune`. Macro and micro averages are computed where the data
-        is.
+    average : {"macro", "micro", "samples", "weighted"}
+        How labels are averaged, as in `tune`. All but ``"samples"`` are computed where the data is.
     instance : str or None
         The column of instances, strings or integers. It is needed to find duplicates and for
         everything that looks at whole rows of the matrix; otherwise it may be absent.
@@ -78,10 +82,8 @@ def tune_table(
         memory as a sparse matrix, and tables of Spark and Dask are refused.
     zero_division : float
         The value of 0/0, as in `tune`.
-    min_precision : float or None
-        The lowest precision allowed, as in `tune`.
-    min_recall : float or None
-        The lowest recall allowed, as in `tune`.
+    min_precision, min_recall, min_specificity, max_predicted : float or None
+        What restricts the thresholds, as in `tune`.
     n_instances : int or None
         The number of instances. A pair that is not in the table is a negative that is never
         predicted, as in a sparse matrix, and only metrics that count true negatives, such as
@@ -91,6 +93,8 @@ def tune_table(
     check_duplicates : bool or None
         Whether to refuse a pair that appears in two rows. By default this is done if there is a
         column of instances, but not in Spark and Dask, where it would shuffle the whole table.
+    pos_label : class, optional
+        The positive class, as in `tune`.
     progress : bool, callable or None
         True for a line on stderr, or a function of (done, total) in rows. The total is 0 if it is
         not known.
@@ -123,18 +127,42 @@ def tune_table(
     >>> t.labels, t.thresholds.tolist(), round(t.score, 4)
     (('cat', 'dog'), [0.4, 0.3], 0.8333)
     """
-    from halfmax.tables.open import open_labelled, whole_matrix
+    from halfmax.tables.classes import reading_classes
+    from halfmax.tables.open import open_labelled
 
-    floors = {"min_precision": min_precision, "min_recall": min_recall}
-    goal = Goal.ask(metric, average, per_label, guard, zero_division, **floors)
+    goal = Goal.ask(
+        metric,
+        average,
+        per_label,
+        guard,
+        zero_division,
+        min_precision=min_precision,
+        min_recall=min_recall,
+        min_specificity=min_specificity,
+        max_predicted=max_predicted,
+    )
     goal = goal.settle(one_classifier=label is None)
     opened = open_labelled(source, label, score, truth, weight, instance, check_duplicates)
-    if goal.needs_rows:
-        found = tune.tune_checked(whole_matrix(opened, progress, n_instances), goal)
-    else:
-        found = _tune_in_place(opened, goal, n_instances, progress)
+    found = reading_classes(
+        opened, pos_label, lambda table: _tune_opened(table, goal, n_instances, progress)
+    )
     assert found._tuning is not None
     return replace(found, _tuning=replace(found._tuning, files=opened.files))
+
+
+def _tune_opened(
+    opened: "OpenedTable", goal: Goal, n_instances: int | None, progress: ProgressLike
+) -> Thresholds:
+    """Tune where the data is if possible, and otherwise on the whole matrix."""
+    from halfmax.tables.open import whole_matrix
+
+    if not goal.needs_rows:
+        try:
+            return _tune_in_place(opened, goal, n_instances, progress)
+        except NotMonotoneError:  # every score has to be tried, not only those of positives
+            if not (goal.labels_apart and opened.is_local):
+                raise
+    return tune.tune_checked(whole_matrix(opened, progress, n_instances), goal)
 
 
 def _tune_in_place(
@@ -171,7 +199,7 @@ def tune_on_staircases(
             choice = choose_on(stairs, average, goal.objective)._replace(stairs=stairs)
         else:
             choice = passes.choose_shared(tally, goal.objective)
-    labels = None if goal.one_classifier else tuple(sorted(passes.names))
+    labels = opened.columns.name_of_one if goal.one_classifier else tuple(sorted(passes.names))
 
     def read(progress: ProgressLike) -> LabelledScores:
         return whole_matrix(opened, progress, n_instances)

@@ -59,40 +59,41 @@ def positive_class(matrix: Matrix, name: str, pos_label: Any, rows: Together = N
     classes = _classes(matrix.values)
     if any(map(_is_missing, classes)):
         _refuse_missing(matrix, name, rows)
+    if pos_label is None and _holds_numbers(matrix) and not _are_whole(classes):
+        refuse_not_binary(matrix, name)
+    return which_is_positive(classes, in_python(name), pos_label)
+
+
+def which_is_positive(classes: list[Any], what: str, pos_label: Any) -> Any:
+    """Return which of two classes is positive; `what` holds them, for errors."""
     if len(classes) > 2:
-        if _holds_numbers(matrix) and not _are_whole(classes):
-            refuse_not_binary(matrix, name)
         raise ArgumentError(
-            f"{in_python(name)} must hold two classes; got {len(classes):,}: {_spelled(classes)}. "
-            f"Compare with the positive class first, as in {name} == {classes[0]!r}"
+            f"{what} must hold two classes; got {len(classes):,}: {_spelled(classes)}. Compare "
+            f"with the positive class first, as in y == {classes[0]!r}"
         )
     if pos_label is None:
-        return _larger(matrix, name, classes)
+        return _larger(classes, what)
     if pos_label not in classes and (len(classes) == 2 or not _alike(pos_label, classes[0])):
         only = "" if len(classes) == 2 else "only "
         raise ArgumentError(
-            f"{in_python('pos_label')} must be a class of {in_python(name)}, which holds {only}"
+            f"{in_python('pos_label')} must be a class of {what}, which holds {only}"
             f"{_spelled(classes)}; got {pos_label!r}"
         )
     return pos_label
 
 
-def _larger(matrix: Matrix, name: str, classes: list[Any]) -> Any:
+def _larger(classes: list[Any], what: str) -> Any:
     """Return the larger of two numbers; refuse all other classes."""
-    whole = _are_whole(classes)
-    if whole and (len(classes) == 2 or _are_zero_and_one(classes)):
-        return max(*classes, 1) if len(classes) == 1 else max(classes)
-    if _holds_numbers(matrix) and not (whole and len(classes) == 1):
-        refuse_not_binary(matrix, name)
+    if _are_whole(classes) and (len(classes) == 2 or _are_zero_and_one(classes)):
+        return max(classes) if len(classes) == 2 else 1
     ways = " or ".join(in_python(setting_of(value)) for value in reversed(classes))
     if len(classes) == 2:
         raise ArgumentError(
-            f"{in_python(name)} holds the classes {_spelled(classes)}: say which one is positive, "
-            f"{ways}"
+            f"{what} holds the classes {_spelled(classes)}: say which one is positive, {ways}"
         )
     raise ArgumentError(
-        f"{in_python(name)} holds one class only, {_spelled(classes)}: name the positive class, "
-        f"{ways} if that is it"
+        f"{what} holds one class only, {_spelled(classes)}: name the positive class, {ways} if "
+        "that is it"
     )
 
 

@@ -11,6 +11,7 @@ from halfmax._core.errors import ArgumentError, ArgumentTypeError
 from halfmax.tables.arrow import pa
 from halfmax.tables.engines.engine import Engine, Work, fault_of_python
 from halfmax.tables.files import in_large_batches
+from halfmax.tables.rows import MissingValueError, NotZeroOneError
 
 _FEW = 5  # repeated pairs that are reported
 # How a traceback names the errors of the work.
@@ -19,6 +20,8 @@ _ERRORS = {
     "ValueError": ValueError,
     f"{ArgumentTypeError.__module__}.ArgumentTypeError": ArgumentTypeError,
     f"{ArgumentError.__module__}.ArgumentError": ArgumentError,
+    f"{NotZeroOneError.__module__}.NotZeroOneError": NotZeroOneError,
+    f"{MissingValueError.__module__}.MissingValueError": MissingValueError,
 }
 _RAISED = re.compile(rf"^({'|'.join(map(re.escape, _ERRORS))}): (.*)$", re.MULTILINE)
 
