@@ -1,13 +1,15 @@
 """`Thresholds`, the result of tuning: how to read, use, save and report thresholds."""
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from halfmax._core import predict as _apply
 from halfmax._core.errors import ArgumentError, in_python
-from halfmax._core.files import refuse_input, write_whole
+from halfmax._core.files import refuse_input
 from halfmax._core.gate import frames
 from halfmax._core.gate.arrays import Matrix, like_input, open_scores
 from halfmax._core.gate.labels import Labels, match_labels
@@ -17,20 +19,26 @@ from halfmax._core.result import Result, Table
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.average import mean_of_known
 from halfmax.metrics.metric import PRECISION, RECALL
-from halfmax.tuning import file
-from halfmax.tuning.file import COLUMNS
+from halfmax.tuning.by_label import ByLabel
+from halfmax.tuning.file import COLUMNS, Saved
+from halfmax.tuning.outlets import Outlets
 from halfmax.tuning.report_request import ReportRequest
 
 if TYPE_CHECKING:
     from halfmax.tuning.tuning import Tuning
 
+_SHOWN = 8  # labels
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Thresholds(Result):
+class Thresholds(ByLabel, Saved, Outlets, Result):
     """A decision threshold for each label.
 
     A row is predicted if and only if its score is at or above the threshold. `tune` returns
-    thresholds; `Thresholds.load` reads them from a file.
+    thresholds; `Thresholds.load` reads them from a file, and `Thresholds.from_dict` takes your own.
+    ``t["cats"]`` is the threshold of a label, ``"cats" in t``, ``len(t)`` and iteration are about
+    labels, and ``t | other`` has the labels of both (those on the right where both have them). The
+    repr shows the first 8 of many labels in their order; `table` has all of them.
 
     Attributes
     ----------
@@ -69,8 +77,10 @@ class Thresholds(Result):
 
     Notes
     -----
-    For pictures and `report`, the result of `tune` keeps a reference to its data. `save` and
-    pickling leave the data out.
+    For pictures, `replace` and `report`, the result of `tune` keeps a reference to its data. `save`
+    and pickling leave the data out. Two results are equal if all attributes above are equal (NaN
+    equals NaN), whatever their data. Scores and counts that are not known, such as those of
+    `from_dict`, are NaN.
 
     Examples
     --------
@@ -78,6 +88,9 @@ class Thresholds(Result):
     >>> t = hm.tune([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> t.predict([0.3, 0.35, 0.9])
     array([0, 1, 1], dtype=int8)
+    >>> t = hm.Thresholds.from_dict({"cats": 0.3, "dogs": 0.6})
+    >>> t["dogs"]
+    0.6
     """
 
     thresholds: Floats
@@ -93,8 +106,8 @@ class Thresholds(Result):
     support: Array
     predicted: Array
     guard: str | None = None
-    _frame_library: Any = field(default=None)
-    _tuning: "Tuning | None" = field(default=None)
+    _frame_library: Any = field(default=None, compare=False)
+    _tuning: "Tuning | None" = field(default=None, compare=False)
 
     @classmethod
     def of(
@@ -187,61 +200,6 @@ class Thresholds(Result):
         limits = self._thresholds_for(scores)
         predictions = _apply.predict(scores.values, limits)
         return like_input(predictions, scores, y_score)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the thresholds to a readable JSON file, without loss.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            The file. It is written whole or not at all, and never over the data that `tune_table`
-            read.
-
-        Raises
-        ------
-        TypeError
-            If a label is neither a string nor an integer.
-        ValueError
-            If the path is that of the data.
-        """
-        self._refuse_own_data(path)
-        head = {
-            "metric": self.metric,
-            "average": self.average,
-            "shared": self.shared,
-            "guard": self.guard,
-            "zero_division": self.zero_division,
-            "score": self.score,
-        }
-        write_whole(path, file.encode(head, self.labels, self._columns()))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read thresholds that `save` wrote.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            The file; everything in it is checked.
-
-        Returns
-        -------
-        Thresholds
-            Equal to those saved, bit for bit.
-
-        Raises
-        ------
-        ValueError
-            If the file is not a file of thresholds. The message says what is wrong with it.
-        """
-        raw = Path(path).read_bytes()
-        try:
-            return cls(**file.decode(raw))
-        except (ValueError, RecursionError) as error:
-            reason = str(error) or type(error).__name__
-            raise ValueError(
-                f"{os.fspath(path)} is not a halfmax thresholds file: {reason}"
-            ) from None
 
     def report(
         self,
@@ -336,7 +294,7 @@ class Thresholds(Result):
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle everything except the data that were tuned."""
-        return {**self.__dict__, "_tuning": None}
+        return {part.name: getattr(self, part.name) for part in fields(self)} | {"_tuning": None}
 
     def _refuse_own_data(self, path: str | os.PathLike[str]) -> None:
         if self._tuning is not None:
@@ -347,11 +305,17 @@ class Thresholds(Result):
         if len(self.thresholds) == 1:
             what = "one classifier" if self.average == "binary" else "1 label"
         average = "" if self.average == "binary" else f"{self.average} "
-        return f"Thresholds for {what}: {average}{self.metric} = {self.score:.4f}"
+        unknown = self._unknown.any() or not np.isnan(self.zero_division)  # otherwise 0/0
+        reached = "unknown" if np.isnan(self.score) and unknown else f"= {self.score:.4f}"
+        return f"Thresholds for {what}: {average}{self.metric} {reached}"
 
     def _plain_table(self) -> Table:
         names = list(self.labels) if self.labels else list(range(len(self.thresholds)))
-        return Table({"label": names, **dict(zip(COLUMNS, self._columns(), strict=True))})
+        columns = {"label": names, **dict(zip(COLUMNS, self._columns(), strict=True))}
+        return Table(columns, self._unknown)
+
+    def _shown_table(self) -> Table:
+        return self._plain_table().beginning(_SHOWN, "table() has them all")
 
     def _columns(self) -> tuple[Array, ...]:
         return (
@@ -366,7 +330,7 @@ class Thresholds(Result):
     def _thresholds_for(self, scores: Matrix) -> Floats:
         """Return the thresholds in the order of the columns of these scores."""
         shape, n_labels = scores.values.shape, len(self.thresholds)
-        if len(shape) == 1 and self.average != "binary":
+        if len(shape) == 1 and n_labels > 1:
             raise ArgumentError(
                 f"{in_python('y_score')} must be rows x {n_labels} labels, like the data that were "
                 "tuned; "
