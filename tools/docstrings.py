@@ -28,15 +28,24 @@ _NEEDED_IN_FUNCTIONS = ("Raises",)
 
 
 def public() -> Iterator[tuple[str, object]]:
-    """Public names, and the public methods that their classes define."""
+    """Public names, and the public methods that their classes define or take from their parts."""
     for name in halfmax.__all__:
         value = getattr(halfmax, name)
         yield f"halfmax.{name}", value
         if inspect.isclass(value):
-            for method, function in vars(value).items():
+            for method, function in _methods(value).items():
                 inner = getattr(function, "__func__", function)
                 if not method.startswith("_") and inspect.isfunction(inner):
                     yield f"halfmax.{name}.{method}", inner
+
+
+def _methods(kind: type) -> dict[str, object]:
+    """What a class has of its own and of the classes of halfmax that it is composed of."""
+    found: dict[str, object] = {}
+    for part in reversed(kind.__mro__):
+        if part.__module__.startswith("halfmax."):
+            found |= vars(part)
+    return found
 
 
 def complaints(name: str, value: object) -> list[str]:

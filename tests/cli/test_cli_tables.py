@@ -549,3 +549,14 @@ def test_progress_of_rows_that_are_not_written(table):
     written = hm.apply_table(t, "scores.csv", "some.csv", **how)
     assert (message[-1][0], written.rows_read) == (3 * ROWS, 3 * ROWS)
     assert written.rows == written.predicted == hm.apply_table(t, "scores.csv", **how).num_rows
+
+
+def test_thresholds_set_by_hand_are_applied_and_reported(table):
+    numbers = hm.Thresholds.from_dict(dict.fromkeys(LABELS, 0.5))
+    numbers.save("own.json")
+    assert run("apply", "own.json", "scores.csv", "--out", "out.csv").exit_code == 0
+    np.testing.assert_array_equal(pd.read_csv("out.csv")["predicted"], table["score"] >= 0.5)
+    done = run("report", "own.json", "--data", "scores.csv", "--out", "page.html", "--json")
+    truth, scores = (table[name].to_numpy().reshape(ROWS, 3) for name in ("truth", "score"))
+    reached = hm.score(truth, numbers.predict(scores))
+    assert json.loads(done.stdout)["score"] == pytest.approx(reached)

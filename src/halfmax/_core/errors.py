@@ -48,7 +48,18 @@ class Respellable(Exception):  # noqa: N818  warnings are exceptions, too
         return next((name for name in names if name.isidentifier()), None)
 
     def worded(self, spell: Callable[[str], str | None]) -> str:
-        """Return the message with every marked spelling replaced by ``spell(spelling)``."""
+        """Return the message with every marked spelling replaced.
+
+        Parameters
+        ----------
+        spell : callable
+            Takes a spelling of Python and returns another.
+
+        Returns
+        -------
+        str
+            The message.
+        """
         return respelled(self.marked, spell)
 
 
@@ -63,6 +74,17 @@ class ArgumentError(Respellable, ValueError):
 
 class ArgumentTypeError(Respellable, TypeError):
     """An argument has a wrong type."""
+
+
+class UnknownLabelError(Respellable, KeyError):
+    """A label is looked up that does not exist.
+
+    >>> print(UnknownLabelError("label must be 'cats' or 'dogs'; got 'cat'"))
+    label must be 'cats' or 'dogs'; got 'cat'
+    """
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError would show the quotes of its message
 
 
 class FileKeptError(Respellable, FileExistsError):

@@ -1,4 +1,4 @@
-"""Functions that results call in packages above them: a notebook image, a report page.
+"""Functions that results call in packages above them: a picture, a notebook image, a report.
 
 `displays` and `report` stand above the results and are imported only when a result is shown. They
 are named here, the one place where an import points upwards.
@@ -10,6 +10,7 @@ from typing import Any
 
 _UPWARDS = {
     "image_of": "halfmax.displays.notebook",
+    "plot_thresholds": "halfmax.displays.notebook",
     "write_report": "halfmax.report.write",
 }
 

@@ -1,7 +1,8 @@
 """Base classes of results: a summary and a table in a terminal, a picture too in notebooks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,10 @@ import numpy as np
 from halfmax._core.gate import frames
 from halfmax._core.hooks import hook
 from halfmax._core.text import on_one_line
+from halfmax._core.types import Array
 
 _SHOWN = 30
+_TOO_FEW_TO_LEAVE_OUT = 2  # the line that counts them would be as long
 
 
 class Table(dict[str, Any]):
@@ -20,7 +23,14 @@ class Table(dict[str, Any]):
     label  threshold
     cat         0.25
     dog          inf
+
+    `unknown` marks rows for which NaN is shown as "unknown".
     """
+
+    def __init__(self, columns: Mapping[str, Any] | None = None, unknown: Array | None = None):
+        super().__init__(columns or {})
+        self._unknown = unknown
+        self._note: str | None = None
 
     @property
     def n_rows(self) -> int:
@@ -29,6 +39,22 @@ class Table(dict[str, Any]):
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Return the rows as tuples, in the order of the columns."""
         return zip(*self.values(), strict=True)
+
+    def beginning(self, most: int, where: str) -> "Table":
+        """Return the first rows; the text then ends with the number of others and where they are.
+
+        >>> print(Table({"label": ["cat", "dog", "ant", "elk"]}).beginning(1, "ask the zoo"))
+        label
+        cat
+        ... and 3 more; ask the zoo
+        """
+        more = self.n_rows - most
+        if more <= _TOO_FEW_TO_LEAVE_OUT:
+            return self
+        first = {name: column[:most] for name, column in self.items()}
+        short = Table(first, None if self._unknown is None else self._unknown[:most])
+        short._note = f"... and {more:,} more; {where}"
+        return short
 
     def __repr__(self) -> str:
         cells = [list(self), *self._shown()]
@@ -54,15 +80,23 @@ class Table(dict[str, Any]):
 
     def _shown(self) -> list[list[str]]:
         heads = [column[:_SHOWN] for column in self.values()]
-        return [[on_one_line(row[0]), *map(_cell, row[1:])] for row in zip(*heads, strict=True)]
+        unknown = repeat(False) if self._unknown is None else self._unknown
+        return [
+            [on_one_line(row[0]), *(_cell(value, hidden) for value in row[1:])]
+            for row, hidden in zip(zip(*heads, strict=True), unknown, strict=False)
+        ]
 
     def _left_out(self) -> list[str]:
+        if self._note is not None:
+            return [self._note]
         more = self.n_rows - _SHOWN
         return [f"... and {more:,} more row{'s' * (more > 1)}"] if more > 0 else []
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, unknown: bool) -> str:
     if isinstance(value, (float, np.floating)):
+        if unknown and np.isnan(value):
+            return "unknown"
         return f"{value:,.0f}" if 1e4 <= abs(float(value)) < 1e15 else f"{value:.4g}"
     if isinstance(value, (int, np.integer)):
         return f"{value:,}"
@@ -80,10 +114,10 @@ class Result:
         return table if self._frame_library is None else frames.table(self._frame_library, table)
 
     def __repr__(self) -> str:
-        return f"{self._summary()}\n{self._plain_table()}"
+        return f"{self._summary()}\n{self._shown_table()}"
 
     def _repr_html_(self) -> str:
-        table = self._plain_table()._repr_html_()
+        table = self._shown_table()._repr_html_()
         return f"{self._summary_html()}{table}{hook('image_of')(self)}"
 
     def _summary_html(self) -> str:
@@ -95,3 +129,7 @@ class Result:
 
     def _plain_table(self) -> Table:
         raise NotImplementedError
+
+    def _shown_table(self) -> Table:
+        """Return the table that is shown below the summary."""
+        return self._plain_table()

@@ -107,6 +107,11 @@ class HalfMaxDisplay(Display):
                 "for pooled counts (average='micro') to be compared with F*/2; got "
                 f"average={t.average!r} with per_label={not t.shared}"
             )
+        if t._unknown.all() or (t.average == "micro" and np.isnan(t.score)):
+            raise ValueError(
+                "thresholds must have known scores to be compared with F*/2; the scores of these "
+                "are unknown"
+            )
         finite = t.thresholds[np.isfinite(t.thresholds)]
         if len(finite) and not (finite.min() >= 0.0 and finite.max() <= 1.0):
             wrong = finite[(finite < 0.0) | (finite > 1.0)][0]

@@ -8,6 +8,7 @@ import numpy as np
 
 from halfmax._core.gate.labelled import read_labelled
 from halfmax._core.gate.labels import Labels, names_or_places
+from halfmax._core.text import spell_out
 from halfmax._core.types import Array
 from halfmax.displays.base import MANY_POINTS, Display, ink_of, put_legend, require_result
 from halfmax.displays.lettering import name_points
@@ -104,6 +105,12 @@ class LabelHealthDisplay(Display):
                 )
             n_rows = t._tuning.load().total
         labels = names_or_places(t.labels, len(t.thresholds))
+        if t._unknown.any():
+            raise ValueError(
+                "thresholds must have known counts to be drawn; how many rows those of "
+                f"{spell_out([labels[j] for j in np.flatnonzero(t._unknown)], most=3)} predict is "
+                "unknown: use tune(y_true, y_score).replace(t.to_dict()), which counts them"
+            )
         return cls._from_counts(labels, t.support, t.predicted, n_rows)
 
     @classmethod

@@ -1,7 +1,8 @@
-"""The small picture below the table of a result in a notebook."""
+"""Which picture shows a result: below its table in a notebook, and where it is asked for."""
 
 import warnings
 from base64 import b64encode
+from collections.abc import Hashable
 from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from halfmax.regions.region import DecisionRegion
 from halfmax.tuning.thresholds import Thresholds
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _SIZE = (5.0, 3.3)  # inches
@@ -74,6 +76,26 @@ def picture_of(result: Any) -> Display | None:
     if isinstance(result, DecisionRegion):
         return DecisionRegionDisplay._of(result)
     return None
+
+
+def plot_thresholds(
+    thresholds: Thresholds, ax: "Axes | None", label: Hashable | None, how: dict[str, Any]
+) -> Display:
+    """Draw thresholds for `Thresholds.plot`: the same picture as in a notebook, or an error."""
+    if label is not None or len(thresholds) == 1:
+        return ThresholdCurveDisplay.from_thresholds(thresholds, label, ax=ax, **how)
+    tuning = thresholds._tuning
+    if tuning is not None and tuning.data is not None:
+        return LabelHealthDisplay.from_thresholds(thresholds, ax=ax, **how)
+    try:
+        display = HalfMaxDisplay._of(thresholds)
+    except ValueError as error:
+        raise ValueError(
+            "the data that were tuned are not in memory, and without them only a comparison with "
+            f"calibrated probabilities can be drawn, but {error}. With data, "
+            "tune(y_true, y_score).replace(t.to_dict()).plot() draws them"
+        ) from None
+    return display.plot(ax, **how)
 
 
 def _of_thresholds(thresholds: Thresholds) -> Display | None:

@@ -83,6 +83,7 @@ def _texts(
         "metric": metric_name(subject.thresholds.metric),
         "binary": subject.data.is_binary,
         "tuned_here": subject.tuned_here,
+        "tuned_elsewhere": not (subject.tuned_here or subject.thresholds._unknown.all()),
         "names": content.names,
         "score": content.score,
         "assessment": content.assessment,

@@ -58,7 +58,9 @@ def facts(content: Content) -> list[tuple[str, str]]:
     if restrictions:
         found.append(("Restricted to", " and ".join(restrictions)))
     if not subject.tuned_here:
-        found.append(("Tuned on", f"other rows, with a score of {tuned.score:.4f}"))
+        score = "" if np.isnan(tuned.score) else f", with a score of {tuned.score:.4f}"
+        rows = "unknown" if tuned._unknown.all() else "other"
+        found.append(("Tuned on", f"{rows} rows{score}"))
     return found
 
 
@@ -198,6 +200,9 @@ def why_not_assessed(content: Content) -> str:
     """Explain why there is no assessment."""
     if content.subject.request.assessment is False:
         return "not requested"
+    tuning = content.subject.thresholds._tuning
+    if tuning is not None and tuning.by_hand:
+        return "some of these thresholds were set by hand"
     return "the file does not say how these thresholds were tuned"
 
 
@@ -209,11 +214,13 @@ def assessed(content: Content) -> str:
     low, high = found.score_interval
     interval = f"{100 * found.level:g} % interval {low:.4f} to {high:.4f}"
     if not content.subject.tuned_here:
+        why = "The counts differ from those of the rows that the thresholds were tuned on"
+        if content.subject.thresholds._unknown.all():
+            why = "It is not known which rows the thresholds were tuned on"
         return (
-            "The counts differ from those of the rows that the thresholds were tuned on, so these "
-            f"are treated as new rows, on which the thresholds reach a {headline(content)} of "
-            f"{found.expected_score:.4f} ({interval}). If some of the rows are the same, or if "
-            "weights were left out, this is too optimistic."
+            f"{why}, so these are treated as new rows, on which the thresholds reach a "
+            f"{headline(content)} of {found.expected_score:.4f} ({interval}). If "
+            "some of the rows are the same, or if weights were left out, this is too optimistic."
         )
     lost = content.score - found.expected_score
     curse = (

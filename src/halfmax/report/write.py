@@ -1,5 +1,6 @@
 """Write a report: check the request, compute its content and write the file."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def write_report(request: ReportRequest) -> Path:
     _check_kinds(request)
     check_writable(request.path, request.overwrite)
     subject = _subject_of(request)
-    _check_same_subject(request, subject)
+    _check_same_subject(subject)
     content = gather(subject, draws)
     page = page_of(content, request.title or _title(request.thresholds))
     with whole_file(request.path, request.overwrite) as part:
@@ -58,6 +59,9 @@ def _subject_of(request: ReportRequest) -> Subject:
     thresholds, known = request.thresholds, request.thresholds._tuning
     if request.y_true is not None and request.y_score is not None:
         data = read_labelled(request.y_true, request.y_score, request.sample_weight, request.labels)
+        if data.is_binary and len(thresholds) == 1:
+            thresholds = _of_one_classifier(thresholds)
+            request = replace(request, thresholds=thresholds)
         data = _in_order(thresholds, data)
         goal = _goal_of(thresholds, request.metric)
         return _subject(request, data, goal)
@@ -76,20 +80,29 @@ def _subject_of(request: ReportRequest) -> Subject:
     _metric_of(thresholds, request.metric)
     data = known.load(request.progress)
     subject = _subject(request, data, known.goal)
-    if not subject.tuned_here:
+    if not _has_counts(thresholds, subject.tuning.choice.counts):
         raise ValueError(
             "the data that the thresholds were tuned on have changed since then: pass y_true and "
             "y_score"
         )
     if known.data is not None:
-        return subject._replace(tuning=known, remembered=True)
-    return subject._replace(remembered=True)
+        subject = subject._replace(tuning=known)
+    return subject._replace(remembered=not known.by_hand)
 
 
 def _subject(request: ReportRequest, data: LabelledScores, goal: Goal) -> Subject:
     choice = count_at(data, request.thresholds.thresholds)
     tuning = Tuning(goal, choice, data)
-    return Subject(request, data, tuning, _is_tuned_on(request.thresholds, choice.counts))
+    tuned = request.thresholds
+    tuned_here = not tuned._unknown.all() and _has_counts(tuned, choice.counts)
+    return Subject(request, data, tuning, tuned_here)
+
+
+def _of_one_classifier(thresholds: Thresholds) -> Thresholds:
+    """Return the threshold of a single label as that of one classifier."""
+    if thresholds.average == "binary":
+        return thresholds
+    return replace(thresholds, average="binary", shared=True, _tuning=None)
 
 
 def _in_order(thresholds: Thresholds, data: LabelledScores) -> LabelledScores:
@@ -151,9 +164,9 @@ def _metric_of(thresholds: Thresholds, metric: str | Metric | None) -> Metric:
     return found
 
 
-def _is_tuned_on(thresholds: Thresholds, counts: Counts) -> bool:
-    """Return whether the counts on these data equal those of the tuning."""
-    parts = counts.confusion()
+def _has_counts(thresholds: Thresholds, counts: Counts) -> bool:
+    """Return whether these are the counts of the tuning, as far as those are known."""
+    parts, known = counts.confusion(), ~thresholds._unknown
     zero = thresholds.zero_division
     pairs = (
         (counts.positives, thresholds.support),
@@ -161,7 +174,9 @@ def _is_tuned_on(thresholds: Thresholds, counts: Counts) -> bool:
         (PRECISION(*parts, zero_division=zero), thresholds.precision),
         (RECALL(*parts, zero_division=zero), thresholds.recall),
     )
-    return all(np.allclose(a, b, rtol=1e-9, atol=0.0, equal_nan=True) for a, b in pairs)
+    return all(
+        np.allclose(a[known], b[known], rtol=1e-9, atol=0.0, equal_nan=True) for a, b in pairs
+    )
 
 
 def _check_kinds(request: ReportRequest) -> None:
@@ -181,9 +196,10 @@ def _check_kinds(request: ReportRequest) -> None:
         raise TypeError(f"title must be a string that is not blank; got {title!r:.60}")
 
 
-def _check_same_subject(request: ReportRequest, subject: Subject) -> None:
+def _check_same_subject(subject: Subject) -> None:
     """Refuse an assessment of other thresholds, or a diagnosis of other labels."""
-    tuned, assessed, found = request.thresholds, request.assessment, request.diagnosis
+    request, tuned = subject.request, subject.thresholds
+    assessed, found = request.assessment, request.diagnosis
     if isinstance(assessed, Assessment):
         if not subject.tuned_here:
             raise ValueError(

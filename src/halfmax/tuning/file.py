@@ -1,10 +1,13 @@
 """The file format of thresholds: readable JSON, one label per line, checked on load."""
 
 import json
-from typing import Any
+import os
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 
+from halfmax._core.files import write_whole
 from halfmax._core.gate import options
 from halfmax._core.gate.labels import Labels, check_labels
 from halfmax._core.text import spell_out
@@ -14,6 +17,79 @@ from halfmax.metrics.goal import check_guard
 
 FORMAT, VERSION = "halfmax.thresholds", 1
 COLUMNS = ("threshold", "score", "precision", "recall", "support", "predicted")
+
+
+class Saved:
+    """Thresholds that can be saved in a file, without the data that were tuned."""
+
+    metric: str
+    average: str
+    shared: bool
+    guard: str | None
+    zero_division: float
+    score: float
+    labels: Labels | None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the thresholds to a readable JSON file, without loss.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file. It is written whole or not at all, and never over the data that `tune_table`
+            read.
+
+        Raises
+        ------
+        TypeError
+            If a label is neither a string nor an integer.
+        ValueError
+            If the path is that of the data.
+        """
+        self._refuse_own_data(path)
+        head = {
+            "metric": self.metric,
+            "average": self.average,
+            "shared": self.shared,
+            "guard": self.guard,
+            "zero_division": self.zero_division,
+            "score": self.score,
+        }
+        write_whole(path, encode(head, self.labels, self._columns()))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read thresholds that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file; everything in it is checked.
+
+        Returns
+        -------
+        Thresholds
+            Equal to those saved, bit for bit.
+
+        Raises
+        ------
+        ValueError
+            If the file is not a file of thresholds. The message says what is wrong with it.
+        """
+        raw = Path(path).read_bytes()
+        try:
+            return cls(**decode(raw))
+        except (ValueError, RecursionError) as error:
+            reason = str(error) or type(error).__name__
+            raise ValueError(
+                f"{os.fspath(path)} is not a halfmax thresholds file: {reason}"
+            ) from None
+
+    def _refuse_own_data(self, path: str | os.PathLike[str]) -> None:
+        raise NotImplementedError
+
+    def _columns(self) -> tuple[Array, ...]:
+        raise NotImplementedError
 
 
 def encode(head: dict[str, Any], labels: Labels | None, columns: tuple[Array, ...]) -> str:
@@ -106,8 +182,9 @@ def _decode_labels(rows: list[Any]) -> dict[str, Any]:
         if ((cells[name] < 0) | (cells[name] > 1)).any():
             raise ValueError(f'"{name}" must be from 0 to 1, or "nan"')
     for name in ("support", "predicted"):
-        if cells[name].dtype == object or cells[name].min() < 0:
-            raise ValueError(f'"{name}" must be a number from 0 that fits in 64 bits')
+        if cells[name].dtype == object or (cells[name] < 0).any():
+            raise ValueError(f'"{name}" must be a number from 0 that fits in 64 bits, or "nan"')
+    _check_unknown(cells)
     return {
         "labels": _names(tuple(_label(row.get("label")) for row in rows)),
         "thresholds": cells["threshold"].astype(np.float64),
@@ -119,8 +196,18 @@ def _decode_labels(rows: list[Any]) -> dict[str, Any]:
     }
 
 
+def _check_unknown(cells: dict[str, Array]) -> None:
+    """Check that numbers of a label which are not known go together: without counts no score."""
+    not_predicted = np.isnan(cells["predicted"])
+    if (np.isnan(cells["support"]) & ~not_predicted).any():
+        raise ValueError('"predicted" must be "nan" where "support" is')
+    for name in ("score", "precision", "recall"):
+        if (not_predicted & ~np.isnan(cells[name])).any():
+            raise ValueError(f'"{name}" must be "nan" where "predicted" is')
+
+
 # JSON has no infinities and no NaN: where they make sense, they are written as these words.
-_WORDS: dict[str, tuple[str, ...]] = {"threshold": ("inf",), "support": (), "predicted": ()}
+_WORDS: dict[str, tuple[str, ...]] = {"threshold": ("inf",)}
 _IN_JSON = {bool: "true or false", str: "a string", list: "a list"}
 _LARGEST = float(np.finfo(np.float64).max)
 

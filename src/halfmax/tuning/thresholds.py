@@ -1,43 +1,44 @@
 """`Thresholds`, the result of tuning: how to read, use, save and report thresholds."""
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from halfmax._core import predict as _apply
-from halfmax._core.errors import ArgumentError, in_python, setting
-from halfmax._core.files import refuse_input, write_whole
+from halfmax._core.files import refuse_input
 from halfmax._core.gate import frames
-from halfmax._core.gate.arrays import Matrix, like_input, open_scores
-from halfmax._core.gate.labels import Labels, match_labels
+from halfmax._core.gate.labels import Labels
 from halfmax._core.hooks import hook
 from halfmax._core.progress import ProgressLike
 from halfmax._core.result import Result, Table
-from halfmax._core.text import spell_out
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.average import mean_over_labels
 from halfmax.metrics.cost import RowCost
 from halfmax.metrics.named import PRECISION, RECALL
 from halfmax.metrics.words import is_cost, known_metric, shown
-from halfmax.tuning import file
-from halfmax.tuning.file import COLUMNS
+from halfmax.tuning.by_label import ByLabel
+from halfmax.tuning.file import COLUMNS, Saved
+from halfmax.tuning.outlets import Outlets
+from halfmax.tuning.predicting import Predicting
 from halfmax.tuning.report_request import ReportRequest
 
 if TYPE_CHECKING:
     from halfmax.tuning.tuning import Tuning
 
-UNKNOWN = ("error", "ignore", "never")  # what to do with columns that have no threshold
+_SHOWN = 8  # labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Thresholds(Result):
+class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
     """A decision threshold for each label.
 
     A row is predicted if and only if its score is at or above the threshold. `tune` returns
-    thresholds; `Thresholds.load` reads them from a file.
+    thresholds; `Thresholds.load` reads them from a file, and `Thresholds.from_dict` takes your own.
+    ``t["cats"]`` is the threshold of a label, ``"cats" in t``, ``len(t)`` and iteration are about
+    labels, and ``t | other`` has the labels of both (those on the right where both have them). The
+    repr shows the first 8 of many labels in their order; `table` has all of them.
 
     Attributes
     ----------
@@ -76,8 +77,10 @@ class Thresholds(Result):
 
     Notes
     -----
-    For pictures and `report`, the result of `tune` keeps a reference to its data. `save` and
-    pickling leave the data out.
+    For pictures, `replace` and `report`, the result of `tune` keeps a reference to its data. `save`
+    and pickling leave the data out. Two results are equal if all attributes above are equal (NaN
+    equals NaN), whatever their data. Scores and counts that are not known, such as those of
+    `from_dict`, are NaN.
 
     Examples
     --------
@@ -85,6 +88,9 @@ class Thresholds(Result):
     >>> t = hm.tune([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> t.predict([0.3, 0.35, 0.9])
     array([0, 1, 1], dtype=int8)
+    >>> t = hm.Thresholds.from_dict({"cats": 0.3, "dogs": 0.6})
+    >>> t["dogs"]
+    0.6
     """
 
     thresholds: Floats
@@ -100,8 +106,8 @@ class Thresholds(Result):
     support: Array
     predicted: Array
     guard: str | None = None
-    _frame_library: Any = field(default=None)
-    _tuning: "Tuning | None" = field(default=None)
+    _frame_library: Any = field(default=None, compare=False)
+    _tuning: "Tuning | None" = field(default=None, compare=False)
 
     @classmethod
     def of(
@@ -173,102 +179,6 @@ class Thresholds(Result):
             frame of the library that the data came in, or else a `Table` of plain columns.
         """
         return super().table()
-
-    def predict(self, y_score: Any, unknown: str = "error") -> Any:
-        """Predict 0 or 1 for scores.
-
-        Parameters
-        ----------
-        y_score : array-like, 1-D or rows x labels
-            Scores like those that were tuned. Columns of a data frame are matched with the labels
-            by name if both have names.
-        unknown : {"error", "ignore", "never"}, default "error"
-            What to do with columns of a data frame that have no threshold: refuse them, leave them
-            out of the predictions, or predict 0 for them.
-
-        Returns
-        -------
-        array, sparse matrix or frame of int8
-            In the container of the scores: an array for an array, a CSR matrix for a sparse matrix,
-            and a frame or series of the same library for a frame or series.
-
-        Raises
-        ------
-        ValueError
-            If the scores do not fit the labels.
-        """
-        if unknown not in UNKNOWN:
-            raise ArgumentError(
-                f"{in_python('unknown')} must be {spell_out(UNKNOWN, 'or')}; got {unknown!r}"
-            )
-        if unknown == "ignore" and self.labels is not None:
-            y_score = self._with_known_columns(y_score)
-        scores = open_scores(y_score, "y_score")
-        limits = self._thresholds_for(scores, never=unknown == "never")
-        predictions = _apply.predict(scores.values, limits)
-        return like_input(predictions, scores, y_score)
-
-    def _with_known_columns(self, y_score: Any) -> Any:
-        """Return a frame without the columns that have no threshold."""
-        columns, known = frames.columns_of(y_score), set(self.labels or ())
-        if columns is None or self.average == "binary" or known.issuperset(columns):
-            return y_score
-        return frames.with_columns(y_score, [name for name in columns if name in known])
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the thresholds to a readable JSON file, without loss.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            The file. It is written whole or not at all, and never over the data that `tune_table`
-            read.
-
-        Raises
-        ------
-        TypeError
-            If a label is neither a string nor an integer.
-        ValueError
-            If the path is that of the data.
-        """
-        self._refuse_own_data(path)
-        head = {
-            "metric": self.metric,
-            "average": self.average,
-            "shared": self.shared,
-            "guard": self.guard,
-            "zero_division": self.zero_division,
-            "score": self.score,
-        }
-        write_whole(path, file.encode(head, self.labels, self._columns()))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read thresholds that `save` wrote.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            The file; everything in it is checked.
-
-        Returns
-        -------
-        Thresholds
-            Equal to those saved, bit for bit.
-
-        Raises
-        ------
-        ValueError
-            If the file is not a file of thresholds. The message says what is wrong with it.
-        """
-        raw = Path(path).read_bytes()
-        try:
-            return cls(**file.decode(raw))
-        except (ValueError, RecursionError) as error:
-            reason = str(error) or type(error).__name__
-            raise ValueError(
-                f"{os.fspath(path)} is not a halfmax thresholds file: {reason}"
-            ) from None
 
     def report(
         self,
@@ -383,7 +293,7 @@ class Thresholds(Result):
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle everything except the data that were tuned."""
-        return {**self.__dict__, "_tuning": None}
+        return {part.name: getattr(self, part.name) for part in fields(self)} | {"_tuning": None}
 
     def _refuse_own_data(self, path: str | os.PathLike[str]) -> None:
         if self._tuning is not None:
@@ -394,9 +304,12 @@ class Thresholds(Result):
         if len(self.thresholds) == 1:
             what = "one classifier" if self.average == "binary" else "1 label"
         average = "" if self.average == "binary" else f"{self.average} "
+        unknown = self._unknown.any() or not np.isnan(self.zero_division)  # otherwise 0/0
+        reached = "unknown" if np.isnan(self.score) and unknown else f"= {self.score:.4f}"
         if is_cost(self.metric):
-            return f"Thresholds for {what}: mean {self.metric} = {-self.score:.4g}{self._elkan()}"
-        return f"Thresholds for {what}: {average}{self.metric} = {self.score:.4f}"
+            cost = "unknown" if np.isnan(self.score) else f"= {-self.score:.4g}"
+            return f"Thresholds for {what}: mean {self.metric} {cost}{self._elkan()}"
+        return f"Thresholds for {what}: {average}{self.metric} {reached}"
 
     def _elkan(self) -> str:
         """Return the cut of calibrated probabilities, in words, if one cost has one cut."""
@@ -405,10 +318,16 @@ class Thresholds(Result):
 
     def _plain_table(self) -> Table:
         names = list(self.labels) if self.labels else list(range(len(self.thresholds)))
-        table = Table({"label": names, **dict(zip(COLUMNS, self._columns(), strict=True))})
+        columns = {"label": names, **dict(zip(COLUMNS, self._columns(), strict=True))}
         if is_cost(self.metric):
-            table["cost"] = shown(self.metric, self.label_scores)
-        return table
+            columns["cost"] = shown(self.metric, self.label_scores)
+        return Table(columns, self._unknown)
+
+    def _shown_table(self) -> Table:
+        table = self._plain_table()
+        if is_cost(self.metric):
+            del table["score"]  # minus the cost
+        return table.beginning(_SHOWN, "table() has them all")
 
     def _columns(self) -> tuple[Array, ...]:
         return (
@@ -419,36 +338,3 @@ class Thresholds(Result):
             self.support,
             self.predicted,
         )
-
-    def _thresholds_for(self, scores: Matrix, never: bool = False) -> Floats:
-        """Return the thresholds in the order of the columns of these scores.
-
-        With `never`, columns without a threshold have +inf.
-        """
-        shape, n_labels = scores.values.shape, len(self.thresholds)
-        if len(shape) == 1 and self.average != "binary":
-            raise ArgumentError(
-                f"{in_python('y_score')} must be rows x {n_labels} labels, like the data that were "
-                "tuned; "
-                "got 1 dimension"
-            )
-        named = scores.labels is not None and self.labels is not None
-        if len(shape) == 2 and named and self.average != "binary":
-            names, limits = self.labels or (), self.thresholds
-            if never:
-                extra = tuple(name for name in scores.labels or () if name not in set(names))
-                names, limits = names + extra, np.append(limits, np.full(len(extra), np.inf))
-            hint = f". {setting('unknown', 'ignore')} leaves columns without a threshold out"
-            found = match_labels(names, scores.labels or (), "the thresholds", "y_score", hint)
-            return limits[found]
-        if self.average == "binary" and len(shape) == 2 and shape[1] == 2:
-            raise ArgumentError(
-                f"{in_python('y_score')} must be one score for each row; from a two-column "
-                f"predict_proba, pass the positive class, {in_python('y_score')}[:, 1]"
-            )
-        if len(shape) == 2 and shape[1] != n_labels:
-            raise ArgumentError(
-                f"{in_python('y_score')} must have {n_labels} columns, one for each threshold; "
-                f"got {shape[1]}"
-            )
-        return self.thresholds

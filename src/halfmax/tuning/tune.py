@@ -4,11 +4,8 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from halfmax._core.gate.labelled import LabelledScores, read_labelled
-from halfmax._core.predict import predict
-from halfmax.metrics.cost import RowCost
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
-from halfmax.metrics.score import score
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.exact.choose import Choice, choose
 from halfmax.tuning.thresholds import Thresholds
@@ -151,12 +148,7 @@ def tune_silently(data: LabelledScores, goal: Goal, stairs: Staircase | None = N
     `stairs` is the staircase of these data, if it has been built already.
     """
     tuning = Tuning(goal, choose_thresholds(data, goal, stairs), data)
-    reached = None
-    if goal.average_shown == "samples" or isinstance(goal.metric, RowCost):
-        predictions = predict(data.scores, tuning.choice.thresholds)
-        zero = goal.objective.zero_division
-        reached = score(data.truth, predictions, goal.metric, goal.average, data.weights, zero)
-    return Thresholds.of(tuning, data.labels, data.native, reached)
+    return Thresholds.of(tuning, data.labels, data.native, tuning.score_over_rows())
 
 
 def choose_thresholds(data: LabelledScores, goal: Goal, stairs: Staircase | None = None) -> Choice:

@@ -1,6 +1,7 @@
 """Names of labels: checked, matched and looked up."""
 
 from collections.abc import Hashable, Iterable
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
 from halfmax._core.text import spell_out
 
 Labels = tuple[Hashable, ...]
+_MOST_COMPARED = 20_000  # labels; the search for a similar name among more takes too long
 
 
 def check_labels(labels: Iterable[Hashable], n_labels: int) -> Labels:
@@ -71,6 +73,26 @@ def place_of(label: Hashable | None, labels: Labels | None, size: int) -> int:
         )
     names = names_or_places(labels, size)
     if label not in names:
-        known = f"from 0 to {size - 1:,}" if labels is None else spell_out(names, "or", 5)
-        raise ArgumentError(f"{in_python('label')} must be {known}; got {label!r}")
+        raise ArgumentError(f"{in_python('label')} must be {not_known(label, labels, size)}")
     return names.index(label)
+
+
+def not_known(label: Hashable, labels: Labels | None, size: int) -> str:
+    """Return the end of a message about an unknown label: the known ones, and a similar one.
+
+    >>> not_known("dog", ("cats", "dogs"), 2)
+    "'cats' or 'dogs'; got 'dog': did you mean 'dogs'?"
+    """
+    if labels is None:
+        known = f"from 0 to {size - 1:,}" if size > 1 else "0, because the only label has no name"
+    else:
+        known = spell_out(labels, "or", 5)
+    near = _most_similar(label, labels) if labels and size <= _MOST_COMPARED else None
+    hint = "" if near is None else f": did you mean {near!r}?"
+    return f"{known}; got {label!r:.60}{hint}"
+
+
+def _most_similar(label: Hashable, labels: Labels) -> Hashable | None:
+    by_text = {str(name).casefold(): name for name in labels}
+    found = get_close_matches(str(label).casefold(), by_text, 1)
+    return by_text[found[0]] if found else None
