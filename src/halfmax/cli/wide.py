@@ -75,7 +75,7 @@ def _read_csv(path: str, instance: str) -> pa.Table:
     with reader_errors(path, CSV):
         table = csv.read_csv(
             pa.input_stream(path, compression="detect"),
-            parse_options=csv.ParseOptions(delimiter=delimiter_of(path)),
+            parse_options=csv.ParseOptions(delimiter=delimiter_of(path), newlines_in_values=True),
             convert_options=csv.ConvertOptions(
                 column_types={instance: pa.string()}, null_values=[""], strings_can_be_null=True
             ),

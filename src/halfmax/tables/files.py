@@ -281,7 +281,7 @@ def _open_csv(path: str, columns: Columns) -> File:
     # read as text too, so that leading zeros are kept.
     numbers = {name: pa.float64() for name in (columns.score, columns.weight) if name}
     types = numbers | {name: pa.string() for name in columns.ids}
-    parse = csv.ParseOptions(delimiter=delimiter_of(path))
+    parse = csv.ParseOptions(delimiter=delimiter_of(path), newlines_in_values=True)
 
     def stream(names: list[str] | None) -> Any:
         convert = csv.ConvertOptions(
