@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from shell import assert_fits, unwrapped
 from surroundings import PATIENCE, wait_until
 from typer.testing import CliRunner
 
@@ -86,7 +87,7 @@ def left(folder):
 def test_a_pipe_from_scores_to_predictions(folder):
     line = (
         "cat scores.csv | halfmax tune - --truth-file truth.csv --out - "
-        "| halfmax apply - scores.csv --out - --format arrow > p.arrows"
+        "| halfmax apply - scores.csv --format arrow > p.arrows"
     )
     done = shell(line)
     assert done.returncode == 0, done.stderr
@@ -110,9 +111,9 @@ def test_exit_codes():
     wrong = shell("halfmax apply t.json scores.csv --out t.json")
     assert wrong.returncode == 2
     assert wrong.stderr.startswith(b"halfmax: cannot tell the format of t.json: its name must end")
-    usage = shell("halfmax apply t.json scores.csv")
+    usage = shell("halfmax apply t.json")
     assert usage.returncode == 2
-    assert usage.stderr == b"halfmax: Missing option '--out'. (see halfmax apply --help)\n"
+    assert usage.stderr == b"halfmax: Missing argument 'FILES'. (see halfmax apply --help)\n"
 
 
 @contextmanager
@@ -221,7 +222,8 @@ def test_a_terminal_gets_lines_that_break_between_words(monkeypatch):
     words = ["diagnose", "scores.csv", "--truth-file", "truth.csv", "--quiet"]
     command = [sys.executable, "-c", WARNED, *words]
     plain = subprocess.run(command, capture_output=True, text=True).stderr
-    assert plain.count("\n") == 2
+    assert_fits(plain)
+    assert unwrapped(plain).count("\n") == 2
     with terminal(columns=40) as (seen, own), subprocess.Popen(command, stderr=own) as process:
         os.close(own)
         shown = read_until(seen).replace("\r", "")

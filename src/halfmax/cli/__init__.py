@@ -8,7 +8,8 @@ try:
     from halfmax import __version__
     from halfmax.cli.commands import demo, labelled, mesh, predict, report, reproduce
     from halfmax.cli.options import flag
-    from halfmax.cli.run import EXIT_CODES, Command, OneLineErrors
+    from halfmax.cli.run import EXIT_CODES
+    from halfmax.cli.usage import Command, Program
 except KeyboardInterrupt:  # too early for anything to report or to clean up
     raise SystemExit(130) from None
 
@@ -16,7 +17,7 @@ app = typer.Typer(
     name="halfmax",
     help="Decision thresholds that maximise the F-measure.",
     epilog=f"Exit codes: {EXIT_CODES}. halfmax COMMAND --help has an example of each command.",
-    cls=OneLineErrors,
+    cls=Program,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )

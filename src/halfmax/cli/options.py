@@ -175,7 +175,7 @@ OnlyPredicted = Annotated[bool, flag("--only-predicted", "Write predicted rows o
 Out = Annotated[
     str,
     typer.Option(
-        help="The file to write: .parquet, .arrow, .csv or .csv.gz; - is standard output.",
+        help="The file to write: .parquet, .arrow, .csv or .csv.gz. By default, standard output.",
         metavar="FILE",
         rich_help_panel=_OUTPUT,
         show_default=False,

@@ -218,7 +218,7 @@ def _saved(out: str | None, run: Run) -> Iterator[None]:
         yield
     except BaseException:
         if out not in (None, STANDARD):
-            run.hints.append(
+            run.after_error.append(
                 f"the thresholds are in {out}; halfmax report writes a page about them"
             )
         raise

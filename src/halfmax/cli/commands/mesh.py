@@ -15,10 +15,11 @@ from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
 from halfmax.cli.outcome import refuse_two_outputs, report
 from halfmax.cli.own_input import refuse_own_input
-from halfmax.cli.run import Command, Group, Run, running
+from halfmax.cli.run import Run, running
 from halfmax.cli.staging import staged
 from halfmax.cli.streams import STANDARD, ending_of, incoming, outgoing, refuse_one_file
 from halfmax.cli.tagging import check_choice, check_tags_out, predict, write_tags
+from halfmax.cli.usage import Command, Group
 
 if TYPE_CHECKING:
     from halfmax.mesh.model.settings import Settings
