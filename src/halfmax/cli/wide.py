@@ -11,7 +11,7 @@ import numpy as np
 from halfmax._core.text import spell_out
 from halfmax.tables.arrow import pa, pc
 from halfmax.tables.columns import Columns
-from halfmax.tables.files import CSV, delimiter_of, format_of, open_files, readable, reader_errors
+from halfmax.tables.files import CSV, dialect_of, format_of, open_files, readable, reader_errors
 from halfmax.tables.writing import table_file
 from halfmax.tuning.thresholds import Thresholds
 
@@ -129,11 +129,15 @@ def _read_csv(path: str, instance: str) -> pa.Table:
     from pyarrow import csv
 
     with reader_errors(path, CSV):
+        dialect = dialect_of(path)
         table = csv.read_csv(
             pa.input_stream(path, compression="detect"),
-            parse_options=csv.ParseOptions(delimiter=delimiter_of(path), newlines_in_values=True),
+            parse_options=csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
             convert_options=csv.ConvertOptions(
-                column_types={instance: pa.string()}, null_values=[""], strings_can_be_null=True
+                column_types={instance: pa.string()},
+                null_values=[""],
+                strings_can_be_null=True,
+                decimal_point=dialect.decimal_point,
             ),
         )
         readable(table.schema)

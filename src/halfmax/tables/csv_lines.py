@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from halfmax.tables.arrow import pa, pc
+from halfmax.tables.convert import names_to_column
 from halfmax.tables.rows import plain
 
 _QUOTE = '"'
@@ -35,7 +36,7 @@ def csv_head(schema: pa.Schema, delimiter: str) -> Any:
                 f"CSV cannot hold column {field.name!r}, whose type is {field.type}: write Parquet "
                 "or Arrow, or leave the column out"
             ) from None
-    return csv_lines([pa.array([name], pa.large_string()) for name in schema.names], delimiter)
+    return csv_lines([names_to_column([name]) for name in schema.names], delimiter)
 
 
 def _cells(column: pa.Array, delimiter: str) -> pa.Array:
@@ -60,4 +61,4 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 
 def _scalar(text: str) -> pa.Scalar:
-    return pa.scalar(text.encode(), pa.large_binary())
+    return names_to_column([text]).cast(pa.large_binary())[0]

@@ -70,6 +70,7 @@ def apply(
 
     def make(run: Run, bar: Bar, path: str) -> WrittenPredictions:
         import halfmax as hm
+        from halfmax.cli.column_finder import Roles, find_columns
 
         with incoming([thresholds, *sources], run) as (file, *paths):
             tuned = hm.Thresholds.load(file)
@@ -77,12 +78,13 @@ def apply(
                 _refuse_of_wide(context)
                 return _apply_wide(tuned, _one_file(paths), instance, path, unknown)
             o.refuse_options(context, ["instance"], "is for wide tables, and this one is long")
+            roles = Roles(None, score, None, (label,), o.chosen(context, "score"))
             written = hm.apply_table(
                 tuned,
                 paths,
                 path,
                 label=label,
-                score=score,
+                score=find_columns(paths, roles, run).score,
                 prediction=prediction,
                 only_predicted=only_predicted,
                 unknown=unknown,
