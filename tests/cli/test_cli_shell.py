@@ -19,10 +19,8 @@ import pyarrow as pa
 import pytest
 from shell import assert_fits, unwrapped
 from surroundings import PATIENCE, wait_until
-from typer.testing import CliRunner
 
 import halfmax as hm
-from halfmax.cli import app
 
 pytestmark = pytest.mark.usefixtures("usual_signals")
 
@@ -234,22 +232,6 @@ def test_a_terminal_gets_lines_that_break_between_words(monkeypatch):
     assert 33 < max(map(len, lines)) <= 40
 
 
-COMMANDS = [
-    [],
-    *([name] for name in ("tune", "apply", "assess", "diagnose", "decide", "report", "demo")),
-    *(["mesh", *name.split()] for name in ("", "fit", "tag", "evaluate", "generate")),
-    *(["reproduce", *name.split()] for name in ("", "figures", "claims", "curse", "mesh")),
-]
-
-
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_help_shows_no_type_for_switches(words):
-    shown = CliRunner().invoke(app, [*words, "--help"])
-    assert shown.exit_code == 0
-    assert "--help" in shown.output
-    assert "<bool>" not in shown.output
-
-
 def test_nothing_is_drawn_without_a_terminal(folder):
     words = ["apply", "t.json", "-", "--out", "p.csv"]
     with started(*words, program=WITH_A_BAR_AT_ONCE) as process:
@@ -282,24 +264,3 @@ def test_no_page_loads_nothing_for_pages():
     words = ["tune", "scores.csv", "--truth-file", "truth.csv", "--out", "new.json"]
     called = f"from halfmax.cli import app; app({words}, standalone_mode=False)"
     assert loaded(OF_PAGES, called) == []
-
-
-@pytest.mark.parametrize(
-    ("words", "completed"),
-    [
-        (
-            "halfmax ",
-            {"tune", "apply", "assess", "diagnose", "decide", "report"}
-            | {"reproduce", "mesh", "demo"},
-        ),
-        ("halfmax tune --average m", {"macro", "micro"}),
-        ("halfmax tune --quick", {"--quick-report"}),
-        ("halfmax report --t", {"--truth", "--truth-file", "--title", "--trust-rows"}),
-        ("halfmax decide --metric f", {"f1", "f0.5", "f2"}),
-    ],
-)
-def test_completion(words, completed):
-    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
-    asked["_HALFMAX_COMPLETE"] = "complete_bash"
-    done = CliRunner().invoke(app, [], prog_name="halfmax", env=asked)
-    assert set(done.stdout.split()) == completed

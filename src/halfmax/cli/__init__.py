@@ -38,8 +38,7 @@ def _version(
 
 app.command(
     cls=Command,
-    epilog="Example: halfmax tune scores.parquet --average macro --guard auto "
-    "--out thresholds.json",
+    epilog="Example: halfmax tune scores.parquet --guard auto --out thresholds.json",
 )(labelled.tune)
 app.command(
     cls=Command,
@@ -53,12 +52,11 @@ app.command(cls=Command, epilog="Example: halfmax diagnose scores.parquet --json
 )
 app.command(
     cls=Command,
-    epilog="Example: halfmax decide probabilities.parquet --average samples --max-k 10 "
-    "--out decisions.parquet",
+    epilog="Example: halfmax decide chances.parquet --average samples --out decisions.csv",
 )(predict.decide)
 app.command(
     cls=Command,
-    epilog="Example: halfmax report thresholds.json --data scores.parquet --out report.html",
+    epilog="Example: halfmax report thresholds.json --data scores.csv --out report.html",
 )(report.report)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(mesh.app, name="mesh")

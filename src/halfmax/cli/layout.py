@@ -53,26 +53,38 @@ def fit(grid: Grid, columns: int) -> list[str]:
     Words wrap, but numbers are never cut. Returns the names of the columns left out.
     """
     left_out: list[str] = []
-    if _width(grid, _GAP) <= columns:
-        return left_out
-    grid.collapse_padding = True
-    while _width(grid, _SMALL_GAP) > columns:
+    gap = _GAP if grid.box is not None or _width(grid, _GAP) <= columns else _SMALL_GAP
+    grid.collapse_padding = gap == _SMALL_GAP
+    while _width(grid, gap) > columns:
         numbers = [place for place, column in enumerate(grid.columns) if column.no_wrap]
         if len(numbers) < 2:
             break
         left_out.append(" ".join(str(grid.columns.pop(numbers[-1]).header).split()))
+    _widen_words(grid, columns - _width(grid, gap))
     return left_out[::-1]
+
+
+def _widen_words(grid: Grid, spare: int) -> None:
+    """Share the letters that are left among the columns of words, by what they need."""
+    words = [column for column in grid.columns if column.min_width is not None]
+    needs = [_widest(column) - _least(column) for column in words]
+    for column, need in zip(words, needs, strict=True):
+        column.width = _least(column) + min(need, spare * need // max(sum(needs), 1))
 
 
 def _width(grid: Grid, gap: int) -> int:
     return sum(map(_least, grid.columns)) + gap * (len(grid.columns) - 1)
 
 
+def _widest(column: Column) -> int:
+    lines = (line for cell in (column.header, *column.cells) for line in str(cell).splitlines())
+    return max(map(cell_len, lines), default=0)
+
+
 def _least(column: Column) -> int:
     """Return the number of letters that a column of a table needs."""
-    lines = (line for cell in (column.header, *column.cells) for line in str(cell).splitlines())
-    widest = max(map(cell_len, lines), default=0)
-    return widest if column.no_wrap else min(widest, column.min_width or _LEAST_OF_NAMES)
+    widest = _widest(column)
+    return widest if column.no_wrap else max(min(widest, column.min_width or 0), _LEAST_OF_NAMES)
 
 
 def labels_grid(table: Table) -> Grid:

@@ -234,7 +234,7 @@ Report = Annotated[
 Title = Annotated[
     str | None,
     typer.Option(
-        "--title", help="The title of the report.", metavar="TEXT", rich_help_panel=_OUTPUT
+        "--title", help="The title of the report.", metavar="TITLE", rich_help_panel=_OUTPUT
     ),
 ]
 QuickReport = Annotated[

@@ -1,5 +1,6 @@
 """Commands as people type them: help in plain words, and wrong usage as one message."""
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from halfmax.cli import messages
 from halfmax.cli.run import WRONG_INPUT
 
+_ONE_LINE = 10_000  # columns that no help of an option needs
 _UsageError: Any = typer.BadParameter.__bases__[0]  # from the click that typer includes
 
 
@@ -32,6 +34,13 @@ def _fit_help(command: Any, formatter: Any) -> None:
     formatter.width = rich_utils.MAX_WIDTH = messages.columns_of(sys.stdout)
     if formatter.width < messages.MOST_COLUMNS:
         command.rich_markup_mode = None
+
+
+def _unwrap_help() -> None:
+    """Keep the help of an option on one line: fish takes each line for a completion."""
+    from typer import rich_utils
+
+    rich_utils.MAX_WIDTH = _ONE_LINE
 
 
 class Command(TyperCommand):
@@ -73,6 +82,8 @@ class Program(Group):
         **extra: Any,
     ) -> Any:
         """Run a command; in standalone mode, end the process with the exit code."""
+        if "_HALFMAX_COMPLETE" in os.environ:
+            _unwrap_help()
         with messages.typing(sys.argv[1:] if args is None else args):
             try:
                 code = super().main(

@@ -115,7 +115,7 @@ def diagnose(
 
 def _next_step(out: str | None) -> str:
     if out in (None, STANDARD):
-        return "--out thresholds.json saves these thresholds, and halfmax apply predicts with them"
+        return "--out thresholds.json saves the thresholds; halfmax apply predicts with them"
     return f"halfmax apply {shlex.quote(str(out))} NEW_SCORES predicts with these thresholds"
 
 

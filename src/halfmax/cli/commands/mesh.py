@@ -56,8 +56,7 @@ class Generated(NamedTuple):
 
 
 @app.callback(
-    epilog="Example: halfmax mesh generate --out records.xml.gz --test-out test.xml.gz generates "
-    "records to try the other commands on."
+    epilog="Example: halfmax mesh generate --out records.xml.gz generates records to try."
 )
 def _mesh(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
@@ -164,8 +163,7 @@ def evaluate(
 
 @app.command(
     cls=Command,
-    epilog="Example: halfmax mesh generate --out records.xml.gz --test-out test.xml.gz "
-    "--records 5000",
+    epilog="Example: halfmax mesh generate --out records.xml.gz --test-out test.xml.gz",
 )
 def generate(
     out: m.RecordsOut,
