@@ -41,7 +41,7 @@ class Bar:
         self._timer.cancel()
         with self._lock:
             self._over = True
-            if self._drawn is not None:
+            if self._drawn is not None and self._drawn.live.is_started:
                 self._drawn.stop()
 
     def begin(self, what: str, total: int | None = None) -> None:

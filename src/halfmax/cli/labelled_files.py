@@ -38,11 +38,15 @@ class LabelledFiles(NamedTuple):
         label = None if columns.binary else columns.label
         return cls(context, sources, columns, label, columns.score, columns.truth, weight)
 
-    def found(self, paths: list[str], run: Run) -> "LabelledFiles":
-        """Return the files with columns that a long table has, found by their values if needed."""
+    def found(self, paths: list[str], run: Run, need_labels: bool = False) -> "LabelledFiles":
+        """Return the files with columns that a long table has, found by their values if needed.
+
+        Unless labels are needed, a table without a column of labels is that of one classifier.
+        """
         from halfmax.cli.column_finder import Roles, find_columns
 
         chosen = o.chosen(self.context, "label", "score", "truth")
+        chosen |= {"label"} if need_labels else set()
         ids = (self.columns.instance or _INSTANCE, *([self.weight] if self.weight else []))
         roles = Roles(self.label, self.score, self.truth, ids, chosen)
         found = find_columns(paths, roles, run)

@@ -20,6 +20,7 @@ _LONGEST_NAME = 40
 _LEAST_OF_WORDS = {"findings": 15}  # columns of words may wrap, but must not get narrower
 _LEAST_OF_NAMES = 8
 _SHORTEST_HEAD = 9  # letters of a column's name on a line; numbers may be wider
+_HEIGHT = 25  # lines; nothing depends on it
 _GAP, _SMALL_GAP = 2, 1  # spaces between columns
 
 Parts = list[str | Grid]
@@ -27,7 +28,8 @@ Parts = list[str | Grid]
 
 def show(parts: Parts, sink: TextIO) -> None:
     """Print lines and tables; names are printed literally, without markup."""
-    console = Console(file=sink, width=columns_of(sink), highlight=False)
+    # Without a height, rich takes a dumb terminal to be 80 columns wide.
+    console = Console(file=sink, width=columns_of(sink), height=_HEIGHT, highlight=False)
     with console.capture() as captured:
         for part in parts:
             for one in _fitted(part, console.width):

@@ -116,9 +116,10 @@ def _write(
         if files.is_wide:
             written, arrays = _read_wide(tuned, files, paths)
         else:
-            if tuned.average == "binary":  # which needs no column of labels
-                files = files._replace(label=None)
-            written, arrays = _read_long(tuned, files.found(paths, run), paths, bar)
+            labels = tuned.average != "binary"
+            files = files if labels else files._replace(label=None)
+            files = files.found(paths, run, need_labels=labels)
+            written, arrays = _read_long(tuned, files, paths, bar)
     written.thresholds.report(path, **arrays, **options, progress=bar)
     return written._replace(score=_score(written.thresholds, arrays))
 
