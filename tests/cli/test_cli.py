@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
+from shell import run
 
 import halfmax
 from halfmax.cli import app, options
@@ -37,10 +37,6 @@ COMMANDS = (
     ["mesh", "evaluate"],
     ["mesh", "generate"],
 )
-
-
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from shell import assert_fits, run
 from surroundings import locked
 from typer.testing import CliRunner
 
@@ -38,10 +39,6 @@ SEEN = (
     "evaluate on others"
 )
 STAGES = ["records", "words", "factors", "penalties", "thresholds"]
-
-
-def run(*words, **more):
-    return CliRunner().invoke(app, [str(word) for word in words], **more)
 
 
 def mesh_run(*words, code=0, **more):
@@ -405,7 +402,7 @@ MAKE = ["generate", "--out", "r.xml"]
         (["tag", "model", "all.jsonl", "--out", "t.txt"], "its name must end in '.jsonl', '.json"),
         (["tag", "model", "cut.jsonl.gz", "--out", "t.csv"], "cut.jsonl.gz is cut short"),
         (["tag", "model", "all.jsonl", "--out", "two.jsonl"], "two.jsonl already exists"),
-        (["tag", "model", "all.jsonl", "--json"], "--json and --out - both write"),
+        (["tag", "model", "all.jsonl", "--json"], "--json and the output both go to"),
         (["evaluate", "two.jsonl", "all.jsonl"], "two.jsonl is not a tagger of halfmax"),
         (["evaluate", "model", "bare.jsonl"], "none of the 5 records has MeSH terms"),
         (["evaluate", "model", "cut.jsonl.gz"], "cut.jsonl.gz is cut short"),
@@ -478,8 +475,10 @@ def test_the_case_study(folder, monkeypatch):
     stages = [line.split(":")[0] for line in shown.stderr.splitlines()]
     assert (stages[:3], stages[-1]) == (["records", "words", "factors"], "sweep of penalties")
     lines = shown.stdout.splitlines()
-    assert lines[:3] == [
-        "Records: synthetic records, scale 'small', seed 1; 600 to learn from, 60 held out",
+    assert_fits(shown.stdout)
+    assert lines[:4] == [
+        "Records: synthetic records, scale 'small', seed 1; 600 to learn from, 60 held",
+        "out",
         "150 terms, 1,000 words, rank 10",
         "Bold terms are rare: fewer than 1 in 100 records to learn from have them",
     ]

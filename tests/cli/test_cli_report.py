@@ -9,14 +9,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from shell import run
 from surroundings import locked
-from typer.testing import CliRunner
 
 import halfmax as hm
 from halfmax._core import extras
 from halfmax._core import files as _files
 from halfmax._core.files import write_whole
-from halfmax.cli import app
 from halfmax.cli.commands import report as report_page
 
 ROWS, LABELS = 40, ["anatomy", "botany", "zoology"]
@@ -24,10 +23,6 @@ KNOWN = {"scores.parquet", "wide.csv", "truth.csv", "one.parquet", "t.json", "on
 TUNE = ["tune", "scores.parquet"]
 REPORT = ["report", "t.json", "--data", "scores.parquet"]
 WIDE = ["--truth-file", "truth.csv"]
-
-
-def run(*words, **more):
-    return CliRunner().invoke(app, [str(word) for word in words], **more)
 
 
 @pytest.fixture

@@ -13,18 +13,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from typer.testing import CliRunner
+from shell import run
 
 import halfmax as hm
-from halfmax.cli import app, bar
+from halfmax.cli import bar
 from halfmax.cli.documents import DOCUMENTS
 from halfmax.tuning import tune as tuning
 
 ROWS, LABELS = 60, ["a", "b", "c"]
-
-
-def run(*words, **more):
-    return CliRunner().invoke(app, [str(word) for word in words], **more)
 
 
 def make():
@@ -110,6 +106,23 @@ def test_predictions(table, out):
     expected = hm.apply_table(tuned, table)["predicted"]
     np.testing.assert_array_equal(read(out)["yes"], expected)
     assert shown.stdout == f"{expected.sum():,} predicted in 180 rows\nWrote {out}\n"
+
+
+@pytest.mark.parametrize("out", [[], ["--out", "-"]], ids=["by default", "on request"])
+def test_predictions_go_to_standard_output(table, out):
+    """Nothing but the data stands there; the summary is on stderr."""
+    tuned = hm.tune_table(table)
+    tuned.save("t.json")
+    shown = run("apply", "t.json", "scores.parquet", *out)
+    assert shown.exit_code == 0
+    expected = hm.apply_table(tuned, table)
+    assert shown.stdout.startswith("instance,label,score,truth,predicted\n0,a,0.5")
+    np.testing.assert_array_equal(pd.read_csv(io.StringIO(shown.stdout)), expected)
+    assert shown.stderr == f"{expected['predicted'].sum():,} predicted in 180 rows\n"
+    quiet = run("decide", "scores.parquet", *out, "--quiet")
+    expected = hm.decide_table(table).predictions
+    np.testing.assert_array_equal(pd.read_csv(io.StringIO(quiet.stdout)), expected)
+    assert quiet.stderr == ""
 
 
 def test_decisions(table):
@@ -427,13 +440,26 @@ WRONG = {
     "no.json: No such file or directory": ["apply", "no.json", "scores.csv", "--out", "p.csv"],
     "it has 'instance', 'label', 'score' and 'truth': name the column with --label, or use "
     "--binary": ["tune", "scores.parquet", "--label", "tag"],
-    "--json and --out - both write": ["tune", "scores.parquet", "--json", "--out", "-"],
-    "--format is for --out -": ["decide", "scores.csv", "--out", "d.csv", "--format", "csv"],
+    "--json and the output both go to standard output: name a file with --out": [
+        "tune",
+        "scores.parquet",
+        "--json",
+        "--out",
+        "-",
+    ],
+    "--format is for standard output": [
+        "decide",
+        "scores.csv",
+        "--out",
+        "d.csv",
+        "--format",
+        "csv",
+    ],
     "--format must be csv or arrow": ["decide", "scores.csv", "--out", "-", "--format", "xml"],
     "there is no folder": ["tune", "scores.parquet", "--out", "no/t.json"],
     "it is a folder; choose another name": ["tune", "scores.csv", "--out", "."],
     "a wide table must be one file": ["decide", "a.csv", "b.csv", "--wide", "--out", "d.csv"],
-    "Missing option '--out'": ["apply", "t.json", "scores.csv"],
+    "Missing argument 'FILES'": ["apply", "t.json"],
     "No such option: --avrage": ["tune", "scores.csv", "--avrage", "macro"],
     "No such command 'tunes'. Did you mean 'tune'?": ["tunes"],
 }

@@ -1,5 +1,6 @@
 """Wide files on the command line: a column for each label, a row for each instance."""
 
+import io
 import json
 
 import numpy as np
@@ -7,16 +8,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
-from typer.testing import CliRunner
+from shell import run
 
 import halfmax as hm
-from halfmax.cli import app
 
 LABELS = ["sports", "[bold]x[/]", "plat\x1bypus"]
-
-
-def run(*words, **more):
-    return CliRunner().invoke(app, [str(word) for word in words], **more)
 
 
 def make(rows=60):
@@ -155,8 +151,8 @@ WRONG = {
     "text that is no id": (
         TWO,
         {"scores": "doc,a\nx,1\n"},
-        "column 'doc' of scores.csv must hold numbers, it holds string; if it identifies rows, "
-        "pass --id 'doc'",
+        "column 'doc' of scores.csv must hold numbers; it holds text: if 'doc' identifies rows, "
+        "pass --id doc",
     ),
     "no such id": ([*TWO, "--id", "row"], {}, "scores.csv has no column 'row'; it has 'sports'"),
     "an id missing": ([*TWO, "--id", "doc"], {"truth": "doc,a\nx,1\n"}, "truth.csv lacks 'y' of"),
@@ -233,7 +229,8 @@ def test_columns_that_no_threshold_knows_are_named(files):
     scores.assign(more=1.0).to_csv("scores.csv", index=False)
     shown = run("apply", "t.json", "scores.csv", "--out", "p.csv")
     assert shown.exit_code == 2
-    assert "missing from the thresholds: 'more'" in shown.stderr
+    message = "column 'more' of scores.csv has no threshold: --unknown ignore leaves it out, "
+    assert message in shown.stderr
 
 
 def test_columns_that_no_threshold_knows_may_be_left_alone(files):
@@ -248,7 +245,111 @@ def test_columns_that_no_threshold_knows_may_be_left_alone(files):
     assert not written.pop("more").any()
     np.testing.assert_array_equal(written, tuned.predict(scores[LABELS]))
     shown = run("apply", "t.json", "scores.csv", "--unknown=maybe", "--out", "q.csv")
-    assert "--unknown must be error or never; got 'maybe'" in shown.stderr
+    assert "--unknown must be 'error', 'never' or 'ignore'; got 'maybe'" in shown.stderr
+
+
+def test_columns_that_no_threshold_knows_may_be_left_out(files):
+    truth, scores = files
+    tuned = hm.tune(truth, scores)
+    tuned.save("t.json")
+    extra = scores.assign(more=1e300, doc=[f"{place:03}" for place in scores.index], title="a, b")
+    extra.to_csv("scores.csv", index=False)
+    shown = run("apply", "t.json", "scores.csv", "--unknown", "ignore")
+    expected = tuned.predict(scores)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(io.StringIO(shown.stdout), lineterminator="\n"), expected, check_dtype=False
+    )
+    shown = run("apply", "t.json", "scores.csv", "--unknown", "ignore", "--id", "doc")
+    assert shown.stdout.splitlines()[0].split(",")[0] == "doc"
+    assert shown.stdout.splitlines()[1].startswith("000,")
+
+
+DOCUMENTS = "doc,a,b\n017,0.5,0.25\n018,0.75,0.5\n019,0.1,0.2\n"
+NUMBERED = DOCUMENTS.replace("01", "1")
+TRUTH = "a,b\n1,0\n0,1\n0,0\n"
+PAIR = ["tune", "new.csv", "--truth-file", "truth.csv"]
+APPLY = ["apply", "t.json", "new.csv", "--out", "p.csv"]
+IF_IDS = "if 'doc' identifies rows, pass --id doc"
+IGNORE = "--unknown ignore leaves out columns without a threshold"
+SUGGESTED = {
+    "apply, text": (
+        APPLY,
+        DOCUMENTS.replace("01", "x"),
+        f"column 'doc' of new.csv has no threshold: {IF_IDS}; {IGNORE}",
+    ),
+    "apply, numbers": (
+        APPLY,
+        NUMBERED,
+        f"column 'doc' of new.csv has no threshold: {IF_IDS}; {IGNORE}",
+    ),
+    "apply, text that is never predicted": (
+        [*APPLY, "--unknown", "never"],
+        DOCUMENTS.replace("01", "x"),
+        f"column 'doc' of new.csv must hold numbers; it holds text: {IF_IDS}; {IGNORE}",
+    ),
+    "apply, two columns": (
+        APPLY,
+        "age,a,b,my doc\n1,0.5,0.25,x\n1,0.75,0.5,y\n2,0.1,0.2,z\n",
+        "columns 'age' and 'my doc' of new.csv have no thresholds: if 'my doc' identifies rows, "
+        f"pass --id 'my doc'; {IGNORE}",
+    ),
+    "apply, ids are known": (
+        [*APPLY, "--id", "doc"],
+        "doc,a,b,title\nx,0.5,0.25,A\ny,0.75,0.5,B\n",
+        "column 'title' of new.csv has no threshold: --unknown ignore leaves it out, --unknown "
+        "never predicts 0 for it",
+    ),
+    "apply, a label is missing": (
+        APPLY,
+        "a\n0.5\n",
+        "the thresholds need columns 'b', which new.csv lacks; it has 'a'",
+    ),
+    "decide, text": (
+        ["decide", "new.csv", "--wide"],
+        DOCUMENTS.replace("01", "x"),
+        f"column 'doc' of new.csv must hold numbers; it holds text: {IF_IDS}",
+    ),
+    "decide, numbers": (
+        ["decide", "new.csv", "--wide"],
+        NUMBERED,
+        f"column 'doc' of new.csv must hold probabilities, from 0 to 1; it holds 19: {IF_IDS}",
+    ),
+    "decide, ids are known": (
+        ["decide", "new.csv", "--wide", "--id", "doc"],
+        "doc,a,title\nx,0.5,A\n",
+        "column 'title' of new.csv must hold numbers; it holds text: remove it",
+    ),
+    "tune, text": (
+        PAIR,
+        DOCUMENTS.replace("01", "x"),
+        f"column 'doc' of new.csv must hold numbers; it holds text: {IF_IDS}",
+    ),
+    "tune, numbers in one file": (
+        PAIR,
+        NUMBERED,
+        "new.csv has a column 'doc', and truth.csv has none: if it identifies rows, give it in "
+        "both files and pass --id doc; otherwise remove it",
+    ),
+    "tune, numbers in both files": (
+        ["tune", "new.csv", "--truth-file", "new.csv"],
+        NUMBERED,
+        f"column 'doc' of new.csv must hold 0/1; it holds 19: {IF_IDS}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "content", "message"), SUGGESTED.values(), ids=list(SUGGESTED))
+def test_a_column_that_is_no_label_may_be_the_id(tmp_path, monkeypatch, words, content, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "new.csv").write_text(content)
+    (tmp_path / "truth.csv").write_text(TRUTH)
+    hm.tune([[1, 0], [0, 1]], [[0.9, 0.1], [0.2, 0.8]], labels=["a", "b"]).save("t.json")
+    shown = run(*words)
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert shown.stderr == f"halfmax: {message}\n"
+    if "pass --id" in message and "both" not in message:
+        name = "my doc" if "my doc" in message else "doc"
+        assert "pass --id" not in run(*words, "--id", name).stderr
 
 
 def test_names_in_capitals_have_a_format_too(files):

@@ -10,10 +10,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
-from typer.testing import CliRunner
+from shell import run, unwrapped
 
 import halfmax as hm
-from halfmax.cli import app
 from halfmax.mesh.records.corpus import gather
 from halfmax.mesh.records.generator import Recipe, generate
 from halfmax.mesh.records.writing import write_records
@@ -57,10 +56,6 @@ def folder(tmp_path, monkeypatch):
 def contents(folder):
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
-def run(*words, **more):
-    return CliRunner().invoke(app, [*map(str, words)], **more)
 
 
 def refused(folder, words, **more):
@@ -153,7 +148,7 @@ def test_redirected_streams(folder, words, source, sink, message):
     before = contents(folder)
     done = redirected(words, source, sink, "a")
     assert done.returncode == 2
-    assert f"--out {READ}; {message}" in done.stderr
+    assert f"--out {READ}; {message}" in unwrapped(done.stderr)
     assert contents(folder) == before
 
 

@@ -319,7 +319,7 @@ BAD = [
         "unknown",
         apply(unknown="skip"),
         ValueError,
-        r"unknown must be 'error' or 'never'; got 'skip'",
+        r"unknown must be 'error', 'never' or 'ignore'; got 'skip'",
     ),
     (
         "min_k",
@@ -334,7 +334,7 @@ BAD = [
         "an unknown label",
         apply(T, table(label=["a", "b", "c", "b"])),
         ValueError,
-        r"no label 'c', which row 2 of the table has\. They have 'a' and 'b': .*unknown='never'",
+        r"no label 'c', which row 2 of the table has\. They have 'a' and 'b': .*never'.*='ignore'",
     ),
     (
         "numbers and names",

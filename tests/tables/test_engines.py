@@ -192,6 +192,16 @@ def test_predictions_are_those_of_arrays(shuffled, matrix):
     assert found == sorted((*pair, one) for pair, one in zip(pairs, expected, strict=True))
 
 
+@pytest.mark.parametrize("only", [False, True])
+def test_labels_without_threshold_are_ignored_on_request(make, matrix, only):
+    table = matrix.table()
+    some = hm.tune_table(table.filter(pa.compute.field("label") == NAMES[0]))
+    how = {"unknown": "ignore", "only_predicted": only}
+    found = predicted(hm.apply_table(some, make(table), **how))
+    assert found == predicted(hm.apply_table(some, table, **how))
+    assert {label for _, label, _ in found} == {NAMES[0]}
+
+
 def test_decisions_are_those_of_one_table(make, matrix):
     table = matrix.table()
     chances = 1 / (1 + np.exp(-table["score"].to_numpy()))

@@ -103,6 +103,31 @@ def test_labels_without_threshold_are_never_predicted_on_request():
     assert found == [int(row["label"] == "ant" and row["score"] >= limit) for row in rows]
 
 
+@pytest.mark.parametrize("only", [False, True])
+@pytest.mark.parametrize("form", ["table", "pandas", "polars", "csv", "parquet"])
+def test_rows_of_labels_without_threshold_are_left_out_on_request(tmp_path, form, only):
+    some = hm.tune_table(TABLE.filter(pa.compute.field("label") == "ant"))
+    limit = some.thresholds[0]
+    expected = [
+        (row["instance"], int(row["score"] >= limit))
+        for row in TABLE.to_pylist()
+        if row["label"] == "ant" and (not only or row["score"] >= limit)
+    ]
+    out = tmp_path / f"out.{form}"
+    how = {"unknown": "ignore", "only_predicted": only}
+    if form in ("csv", "parquet"):
+        written = hm.apply_table(some, TABLE, out, **how)
+        assert (written.rows, written.rows_read) == (len(expected), TABLE.num_rows)
+        assert written.predicted == sum(predicted for _, predicted in expected)
+        found = READERS[f"o.{form}"](out).to_pandas()
+    else:
+        sources = {"table": TABLE, "pandas": TABLE.to_pandas(), "polars": pl.from_arrow(TABLE)}
+        found = hm.apply_table(some, sources[form], **how)
+        found = found if form == "pandas" else found.to_pandas()
+    assert list(zip(found["instance"], found["predicted"], strict=True)) == expected
+    assert set(found["label"]) == {"ant"}
+
+
 def test_thresholds_may_come_from_a_file(tmp_path):
     T.save(tmp_path / "t.json")
     assert hm.apply_table(tmp_path / "t.json", TABLE)["predicted"].to_pylist() == PREDICTED

@@ -117,6 +117,7 @@ class Limits:
 
     # ---- cli
 
+    first_rows: int = 100_000  # that show what columns hold; those found may depend on it
     seconds_before_bar: float = 1.0  # shorter work shows no progress bar
     tag_records_read: int = 4096  # records tagged at once
     # Records written at once: a rule that floods gives each of them thousands of terms.

@@ -8,7 +8,8 @@ try:
     from halfmax import __version__
     from halfmax.cli.commands import demo, labelled, mesh, predict, report, reproduce
     from halfmax.cli.options import flag
-    from halfmax.cli.run import EXIT_CODES, Command, OneLineErrors
+    from halfmax.cli.run import EXIT_CODES
+    from halfmax.cli.usage import Command, Program
 except KeyboardInterrupt:  # too early for anything to report or to clean up
     raise SystemExit(130) from None
 
@@ -16,7 +17,7 @@ app = typer.Typer(
     name="halfmax",
     help="Decision thresholds that maximise the F-measure.",
     epilog=f"Exit codes: {EXIT_CODES}. halfmax COMMAND --help has an example of each command.",
-    cls=OneLineErrors,
+    cls=Program,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
@@ -37,8 +38,7 @@ def _version(
 
 app.command(
     cls=Command,
-    epilog="Example: halfmax tune scores.parquet --average macro --guard auto "
-    "--out thresholds.json",
+    epilog="Example: halfmax tune scores.parquet --guard auto --out thresholds.json",
 )(labelled.tune)
 app.command(
     cls=Command,
@@ -52,12 +52,11 @@ app.command(cls=Command, epilog="Example: halfmax diagnose scores.parquet --json
 )
 app.command(
     cls=Command,
-    epilog="Example: halfmax decide probabilities.parquet --average samples --max-k 10 "
-    "--out decisions.parquet",
+    epilog="Example: halfmax decide chances.parquet --average samples --out decisions.csv",
 )(predict.decide)
 app.command(
     cls=Command,
-    epilog="Example: halfmax report thresholds.json --data scores.parquet --out report.html",
+    epilog="Example: halfmax report thresholds.json --data scores.csv --out report.html",
 )(report.report)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(mesh.app, name="mesh")

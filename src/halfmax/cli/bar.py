@@ -6,6 +6,7 @@ from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any
 
 from halfmax._core.limits import limits
+from halfmax.cli.messages import columns_of, wrapped
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -40,7 +41,7 @@ class Bar:
         self._timer.cancel()
         with self._lock:
             self._over = True
-            if self._drawn is not None:
+            if self._drawn is not None and self._drawn.live.is_started:
                 self._drawn.stop()
 
     def begin(self, what: str, total: int | None = None) -> None:
@@ -65,11 +66,12 @@ class Bar:
         self._drawn.update(self._task, completed=done)
 
     def say(self, line: str) -> None:
-        """Print a line on stderr that stays, above the bar if one is drawn."""
+        """Print a message on stderr that stays, above the bar if one is drawn."""
+        lines = wrapped(line, columns_of(sys.stderr))
         if self._drawn is not None:
-            self._drawn.console.print(line, markup=False, emoji=False, highlight=False)
+            self._drawn.console.out(lines, highlight=False)
         elif self._shown:
-            print(line, file=sys.stderr, flush=True)
+            print(lines, file=sys.stderr, flush=True)
 
     def _start(self) -> None:
         with self._lock:

@@ -1,10 +1,11 @@
 """The demonstration: what tuning changes, on data that come with scikit-learn."""
 
-import textwrap
+import sys
 import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from rich.table import Table as Grid
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.decomposition import PCA
@@ -15,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from halfmax._core.errors import OptimismWarning
-from halfmax._core.result import Table
 from halfmax._core.types import Array
+from halfmax.cli.layout import numbers_grid, show
 from halfmax.expected.decide import decide
 from halfmax.honesty.assess import assess
 from halfmax.metrics.flooding import floods
@@ -36,6 +37,7 @@ _FACTS = {
 }
 _NO_SIGNAL = "every 97th"
 _STYLES, _NOISE_LABELS, _NOISE_RATE = 12, 30, 0.01  # ways to write each digit; labels of pure noise
+_SHORT = {"binary": "F1", "macro": "macro", "micro": "micro", "samples": "samples"}
 _NAMES = {"binary": "F1", "macro": "macro F1", "micro": "micro F1", "samples": "per-instance F1"}
 
 
@@ -64,52 +66,64 @@ def main(report: str | None = None) -> None:
 
 def show_one_classifier() -> None:
     """Compare the best threshold of one classifier with 0.5."""
-    print("One classifier: which tumours are malignant? (three features only, to make it hard)\n")
     tumours = score_tumours()
     tuned = tune(tumours.truth, tumours.scores, labels=["malignant"])
-    print(_side_by_side({"binary": tuned}), end="\n\n")
-    print(_against_half(tumours, tuned, "binary"))
+    _show(
+        "One classifier: which tumours are malignant? (three features only, to make it hard)",
+        "",
+        _side_by_side({"binary": tuned}),
+        "",
+        _against_half(tumours, tuned, "binary"),
+    )
 
 
 def show_many_labels(digits: Scored) -> None:
     """Show how each average tunes the same labels."""
-    print("\n\nMany labels: facts about handwritten digits (six components only)\n")
     results = {
         average: tune(digits.truth, digits.scores, average=average, labels=[*_FACTS, _NO_SIGNAL])
         for average in ("macro", "micro", "samples")
     }
-    print(_side_by_side(results), end="\n\n")
-    print('F1, precision and recall are those of each label; per-instance is average="samples".')
-    print("Nothing in an image shows whether it is every 97th: macro F1 is best if that label is")
-    print("predicted for nearly every image, micro F1 if it is never predicted.\n")
-    for average, tuned in results.items():
-        print(_against_half(digits, tuned, average))
+    _show(
+        *("", "", "Many labels: facts about handwritten digits (six components only)", ""),
+        _side_by_side(results),
+        "",
+        "Each threshold is the best for one average; F1, precision and recall are those of the "
+        "label. Nothing in an image shows whether it is every 97th: macro F1 is best if that label "
+        "is predicted for nearly every image, micro F1 if it is never predicted.",
+        "",
+        *(_against_half(digits, tuned, average) for average, tuned in results.items()),
+    )
 
 
 def show_rare_labels() -> None:
     """Compare the scores of thresholds on the data tuned on and on new data."""
     here, new = score_styles()
-    print(
-        f"\n\nRare labels: {here.truth.shape[1]} of them, ways to write a digit and pure noise, "
-        f"about {np.median(here.truth.sum(axis=0)):.0f} positives each\n"
-    )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OptimismWarning)
         results = {guard: tune(here.truth, here.scores, guard=guard) for guard in (None, "auto")}
-    print(_kept_promises(results, here, new), end="\n\n")
-    print(
-        "F1 is macro F1: here on the rows tuned on, there on new rows, and as assess() expects it."
+    _show(
+        *("", ""),
+        f"Rare labels: {here.truth.shape[1]} of them, ways to write a digit and pure noise, "
+        f"about {np.median(here.truth.sum(axis=0)):.0f} positives each",
+        "",
+        _kept_promises(results, here, new),
+        "",
+        "F1 is macro F1: here on the rows tuned on, there on new rows, and as assess() expects it. "
+        "Flooding counts labels; the last two columns are about the new rows.",
+        "",
+        f"tune() without a guard warned: {caught[0].message}",
     )
-    print("Flooding counts labels; the last two columns are about the new rows.\n")
-    print(textwrap.fill(f"tune() without a guard warned: {caught[0].message}", 92))
 
 
 def show_without_labels(digits: Scored) -> None:
     """Decide for a batch without knowing the labels."""
-    print("\n\nNo labels: the facts about digits, decided without the truth\n")
-    print(_without_labels(digits), end="\n\n")
-    print("decide() maximises the expected F1 of this batch; the truth, compared afterwards,")
-    print("agrees as far as the probabilities are calibrated.")
+    _show(
+        *("", "", "No labels: the facts about digits, decided without the truth", ""),
+        _without_labels(digits),
+        "",
+        "decide() maximises the expected F1 of this batch; the truth, compared afterwards, agrees "
+        "as far as the probabilities are calibrated.",
+    )
 
 
 def write_page(digits: Scored, path: str) -> None:
@@ -117,7 +131,11 @@ def write_page(digits: Scored, path: str) -> None:
     tuned = tune(digits.truth, digits.scores, labels=[*_FACTS, _NO_SIGNAL])
     title = "Facts about handwritten digits"
     tuned.report(path, title=title, decision=decide(digits.scores))
-    print(f"\n\nA report on the facts about digits: open {path} in a browser")
+    _show("", "", f"A report on the facts about digits: open {path} in a browser")
+
+
+def _show(*parts: str | Grid) -> None:
+    show(list(parts), sys.stdout)
 
 
 def score_tumours() -> Scored:
@@ -169,22 +187,22 @@ def _score(model: Any, features: Array, truth: Array) -> Scored:
     return Scored(test_y, probabilities if truth.ndim == 2 else probabilities[:, 1])
 
 
-def _side_by_side(results: dict[str, Thresholds]) -> Table:
+def _side_by_side(results: dict[str, Thresholds]) -> Grid:
     """Build a table with a line for each average under each label, to compare thresholds."""
     tables = [dict(tuned.table()) for tuned in results.values()]
     labels = tables[0].pop("label")
     blank = [""] * (len(results) - 1)
     columns = {
         "label": [cell for label in labels for cell in (label, *blank)],
-        "best for": [_NAMES[average] for _ in labels for average in results],
+        "best for": [_SHORT[average] for _ in labels for average in results],
     }
     for name in tables[0]:
         stacked = np.column_stack([table[name] for table in tables]).ravel()
         columns["F1" if name == "score" else name] = _rounded(stacked)
-    return Table(columns)
+    return numbers_grid(columns, words=("label", "best for"))
 
 
-def _kept_promises(results: dict[Any, Thresholds], here: Scored, new: Scored) -> Table:
+def _kept_promises(results: dict[Any, Thresholds], here: Scored, new: Scored) -> Grid:
     """Compare macro F1 and flooding on the rows tuned on, as expected, and on new rows."""
     columns: dict[str, list[Any]] = {
         "guard": [repr(guard) for guard in results],
@@ -205,16 +223,16 @@ def _kept_promises(results: dict[Any, Thresholds], here: Scored, new: Scored) ->
         columns["F1 there"].append(round(score(new.truth, predictions), 3))
         columns["flooding there"].append(int(floods(count, support, len(predictions)).sum()))
         columns["predicted"].append(int(count.sum()))
-    return Table(columns)
+    return numbers_grid(columns, words=("guard",))
 
 
-def _without_labels(data: Scored) -> Table:
+def _without_labels(data: Scored) -> Grid:
     """Compare the expected score of the decisions for each average with the true score."""
     decisions = {
         average: decide(data.scores, average=average) for average in ("macro", "micro", "samples")
     }
     at_half = (data.scores >= 0.5).astype(np.int8)
-    return Table(
+    return numbers_grid(
         {
             "best for": [_NAMES[average] for average in decisions],
             "predicted": [int(d.counts.sum()) for d in decisions.values()],
@@ -224,7 +242,8 @@ def _without_labels(data: Scored) -> Table:
                 for average, d in decisions.items()
             ],
             "at 0.5": [round(score(data.truth, at_half, average=name), 3) for name in decisions],
-        }
+        },
+        words=("best for",),
     )
 
 

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from halfmax.cli import options as o
+from halfmax.cli.groups import ColumnOptions
+from halfmax.cli.run import Run
 
 if TYPE_CHECKING:
     from halfmax.cli.wide import Wide
 
 _OF_LONG = ("label", "score", "truth", "binary", "n_instances", "check_duplicates")
+_INSTANCE = "instance"
 
 
 class LabelledFiles(NamedTuple):
@@ -17,40 +20,68 @@ class LabelledFiles(NamedTuple):
 
     context: typer.Context
     sources: list[str]
-    label: str
+    columns: ColumnOptions
+    label: str | None  # None for one classifier
     score: str
     truth: str
-    instance: str | None
-    truth_file: str | None
-    binary: bool
-    check_duplicates: bool | None
     weight: str | None = None
 
+    @classmethod
+    def of(
+        cls,
+        context: typer.Context,
+        sources: list[str],
+        columns: ColumnOptions,
+        weight: str | None = None,
+    ) -> "LabelledFiles":
+        """Describe files by the options of a command."""
+        label = None if columns.binary else columns.label
+        return cls(context, sources, columns, label, columns.score, columns.truth, weight)
+
+    def found(self, paths: list[str], run: Run, need_labels: bool = False) -> "LabelledFiles":
+        """Return the files with columns that a long table has, found by their values if needed.
+
+        Unless labels are needed, a table without a column of labels is that of one classifier.
+        """
+        from halfmax.cli.column_finder import Roles, find_columns
+
+        chosen = o.chosen(self.context, "label", "score", "truth")
+        chosen |= {"label"} if need_labels else set()
+        ids = (self.columns.instance or _INSTANCE, *([self.weight] if self.weight else []))
+        roles = Roles(self.label, self.score, self.truth, ids, chosen)
+        found = find_columns(paths, roles, run)
+        return self._replace(label=found.label, score=found.score, truth=found.truth or self.truth)
+
     @property
-    def columns(self) -> dict[str, Any]:
-        """The columns of a long table, as keyword arguments of the library."""
-        optional = {"instance": self.instance, "weight": self.weight}
+    def arguments(self) -> dict[str, Any]:
+        """The columns of a long table, as keyword arguments of the library.
+
+        What the library is to know about the classes of the truth, such as which is the positive
+        one, belongs here and in `read_wide_pair`.
+        """
+        optional = {"instance": self.columns.instance, "weight": self.weight}
         return {
-            "label": None if self.binary else self.label,
+            "label": self.label,
             "score": self.score,
             "truth": self.truth,
-            "check_duplicates": self.check_duplicates,
+            "check_duplicates": self.columns.check_duplicates,
             **{role: name for role, name in optional.items() if name is not None},
         }
 
     @property
     def is_wide(self) -> bool:
-        return self.truth_file is not None
+        return self.columns.truth_file is not None
 
     def paths(self) -> list[str]:
         """Return the files to read, the truth of wide files last; refuse options of long tables."""
-        if self.truth_file is None:
+        truth_file = self.columns.truth_file
+        if truth_file is None:
             return self.sources
         why = "is for long tables, and with --truth-file it is wide"
         o.refuse_options(self.context, _OF_LONG, why)
         if len(self.sources) > 1:
             raise ValueError(f"--truth-file takes one file of scores; got {len(self.sources):,}")
-        return [*self.sources, self.truth_file]
+        return [*self.sources, truth_file]
 
 
 def read_wide_pair(files: LabelledFiles, paths: list[str]) -> tuple["Wide", "Wide"]:
@@ -58,14 +89,15 @@ def read_wide_pair(files: LabelledFiles, paths: list[str]) -> tuple["Wide", "Wid
     from halfmax.cli.wide import in_order_of, read_wide
 
     score_path, truth_path = paths
-    scores = read_wide(score_path, files.instance)
-    return in_order_of(scores, read_wide(truth_path, files.instance, files.weight)), scores
+    instance = files.columns.instance
+    scores = read_wide(score_path, instance)
+    return in_order_of(scores, read_wide(truth_path, instance, files.weight)), scores
 
 
 def open_long(files: LabelledFiles, paths: list[str]) -> Any:
     """Open a long table whose rows can be gathered into the rows of a matrix."""
     from halfmax.tables.open import check_whole_rows, open_labelled
 
-    opened = open_labelled(paths, **{"instance": "instance", "weight": None, **files.columns})
+    opened = open_labelled(paths, **{"instance": _INSTANCE, "weight": None, **files.arguments})
     check_whole_rows(opened)
     return opened

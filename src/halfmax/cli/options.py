@@ -60,8 +60,20 @@ def is_set(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _column(name: str, words: str, *more: str) -> Any:
-    return typer.Option(name, *more, help=words, metavar="COLUMN", rich_help_panel=_COLUMNS)
+def chosen(context: typer.Context, *names: str) -> frozenset[str]:
+    """Return the names of these options that are on the command line."""
+    return frozenset(name for name in names if is_set(context, name))
+
+
+def _column(name: str, words: str, *more: str, show_default: bool = True) -> Any:
+    return typer.Option(
+        name,
+        *more,
+        help=words,
+        metavar="COLUMN",
+        rich_help_panel=_COLUMNS,
+        show_default=show_default,
+    )
 
 
 def _share(name: str, words: str) -> Any:
@@ -82,9 +94,26 @@ Sources = Annotated[
         show_default=False,
     ),
 ]
-Label = Annotated[str, _column("--label", "The label of the row.")]
-Score = Annotated[str, _column("--score", "The score; higher means more likely.")]
-Truth = Annotated[str, _column("--truth", "The truth, 0/1 or bool.")]
+Label = Annotated[
+    str, _column("--label", "The label of the row. Tables of one classifier have no such column.")
+]
+Score = Annotated[
+    str,
+    _column(
+        "--score",
+        "The score; higher means more likely. If no column is called 'score', it is found by its "
+        "values.",
+        show_default=False,
+    ),
+]
+Truth = Annotated[
+    str,
+    _column(
+        "--truth",
+        "The truth: 0/1 or true/false. If no column is called 'truth', it is found by its values.",
+        show_default=False,
+    ),
+]
 Weight = Annotated[str | None, _column("--weight", "The weight of the row.")]
 Instance = Annotated[
     str | None,
@@ -175,7 +204,7 @@ OnlyPredicted = Annotated[bool, flag("--only-predicted", "Write predicted rows o
 Out = Annotated[
     str,
     typer.Option(
-        help="The file to write: .parquet, .arrow, .csv or .csv.gz; - is standard output.",
+        help="The file to write: .parquet, .arrow, .csv or .csv.gz. By default, standard output.",
         metavar="FILE",
         rich_help_panel=_OUTPUT,
         show_default=False,
@@ -205,7 +234,7 @@ Report = Annotated[
 Title = Annotated[
     str | None,
     typer.Option(
-        "--title", help="The title of the report.", metavar="TEXT", rich_help_panel=_OUTPUT
+        "--title", help="The title of the report.", metavar="TITLE", rich_help_panel=_OUTPUT
     ),
 ]
 QuickReport = Annotated[

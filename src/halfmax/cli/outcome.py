@@ -14,7 +14,7 @@ _WRITING = ("tune", "apply", "decide", "report", "mesh fit", "mesh tag", "mesh g
 def refuse_two_outputs(out: str | None, as_json: bool) -> None:
     """Refuse two outputs on standard output."""
     if out == STANDARD and as_json:
-        raise ValueError("--json and --out - both write to standard output: choose one")
+        raise ValueError("--json and the output both go to standard output: name a file with --out")
 
 
 def report(
@@ -35,7 +35,8 @@ def report(
         document["warnings"] = run.warnings
         print(json.dumps(document, allow_nan=False))
     elif not run.quiet or (out is None and not others):
-        from halfmax.cli.screens import SUMMARIES, show
+        from halfmax.cli.layout import show
+        from halfmax.cli.screens import SUMMARIES
 
         written = [f"Wrote {file}" for file in (out, *others) if file not in (None, STANDARD)]
         show([*SUMMARIES[name](found), *written], sys.stderr if out == STANDARD else sys.stdout)

@@ -1,20 +1,19 @@
-"""How a command runs: progress and warnings on stderr, errors as one line and an exit code."""
+"""How a command runs: its result first, then advice on stderr; an error ends with its code."""
 
 import errno
 import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from textwrap import fill
-from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from halfmax._core.errors import HalfmaxWarning, Respellable
+from halfmax.cli import messages
 from halfmax.cli.bar import Bar
+from halfmax.cli.messages import on_one_line
 from halfmax.cli.signals import handled_by
 from halfmax.cli.spelling import in_shell
 
@@ -26,67 +25,19 @@ EXIT_CODES = (
 
 _WRONG = (ValueError, TypeError, OSError, ImportError)
 _NOT_THE_INPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # the disk is full, or broken
-_UsageError: Any = typer.BadParameter.__bases__[0]  # from the click that typer includes
-
-
-def _switches_without_type(options: list[Any]) -> list[Any]:
-    """Leave the type of switches, which take no value, out of the help."""
-    for option in options:
-        if getattr(option, "is_flag", False) and option.metavar is None:
-            option.metavar = ""
-    return options
-
-
-class Command(TyperCommand):
-    """A command whose help shows no type for switches, --help among them."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return all options and arguments."""
-        return _switches_without_type(super().get_params(ctx))
-
-
-class Group(TyperGroup):
-    """A group of commands whose help shows no type for switches."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return all options and arguments."""
-        return _switches_without_type(super().get_params(ctx))
-
-
-class OneLineErrors(Group):
-    """A group of commands that reports wrong usage in one line, like every other error."""
-
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> Any:
-        """Run a command; in standalone mode, end the process with the exit code."""
-        try:
-            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
-        except _UsageError as error:
-            if not standalone_mode:
-                raise
-            where = "halfmax" if error.ctx is None else error.ctx.command_path
-            complain(f"halfmax: {on_one_line(error.format_message())} (see {where} --help)")
-            code = WRONG_INPUT
-        if standalone_mode:
-            sys.exit(code or 0)
-        return code
 
 
 class Run:
-    """A running command: its warnings, and the file names that its messages use."""
+    """A running command: what it says beside its result, and the file names that messages use."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
         self.warnings: list[str] = []
+        self.notes: list[str] = []  # what the command assumed
+        self.next_steps: list[str] = []  # what to do after a success
+        self.after_error: list[str] = []  # what remains after an error, and what can be done
+        self.commands: list[str] = []  # commands to type instead, after an error
         self.names: dict[str, str] = {}  # temporary file -> the name that the caller knows
-        self.hints: list[str] = []  # lines after an error that say what can be done
         self.signal_received: int | None = None  # the number of the signal that asked to stop
 
     def stop(self, number: int, *_: object) -> None:
@@ -101,7 +52,7 @@ class Run:
 
     @contextmanager
     def working(self, what: str) -> Iterator[Bar]:
-        """Show a bar if the work takes long; afterwards print each warning once, as a line."""
+        """Show a bar if the work takes long; keep each warning once."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", HalfmaxWarning)
             try:
@@ -109,11 +60,28 @@ class Run:
                     yield bar
                     self.stop_if_asked()
             finally:
-                lines = dict.fromkeys(self.words_of(one.message) for one in caught)
-                new = [warning for warning in lines if warning not in self.warnings]
-                self.warnings += new
-                for warning in new:
-                    complain(f"warning: {warning}")
+                words = dict.fromkeys(self.words_of(one.message) for one in caught)
+                self.warnings += [warning for warning in words if warning not in self.warnings]
+
+    def advise(self) -> None:
+        """Say what was assumed, and warn; this stands below the result."""
+        for note in self.notes:
+            messages.say(note)
+        for warning in self.warnings:
+            messages.say(f"warning: {warning}", messages.WARNING)
+
+    def suggest(self) -> None:
+        """Say what can be done next, if somebody looks."""
+        if not self.quiet and messages.is_terminal(sys.stderr):
+            for step in self.next_steps:
+                messages.say(step, messages.HINT)
+
+    def explain(self, why: str) -> None:
+        """Say why the command failed."""
+        for line in (why, *self.after_error):
+            messages.complain(line)
+        for command in self.commands:
+            messages.say_command(command)
 
     def words_of(self, error: Exception | str) -> str:
         """Return a message in the shell's spelling, with the caller's file names, on one line."""
@@ -123,25 +91,9 @@ class Run:
         return on_one_line(text)
 
 
-def on_one_line(text: str) -> str:
-    """Join lines with spaces and escape control characters."""
-    words = " ".join(text.split())
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in words)
-
-
-def complain(line: str) -> None:
-    """Print a line on stderr; on a terminal, wrap it between words."""
-    width = None
-    with suppress(OSError, ValueError, AttributeError):  # no terminal, or no stderr at all
-        width = os.get_terminal_size(sys.stderr.fileno()).columns
-    if width:
-        line = fill(line, max(width, 20), break_long_words=False, break_on_hyphens=False)
-    print(line, file=sys.stderr)
-
-
 @contextmanager
 def running(quiet: bool = False, debug: bool = False) -> Iterator[Run]:
-    """Turn errors into one line on stderr and an exit code; with `debug`, show the traceback."""
+    """Turn errors into a message and an exit code; with `debug`, show the traceback."""
     run = Run(quiet)
     try:
         with handled_by(run.stop):
@@ -157,11 +109,12 @@ def running(quiet: bool = False, debug: bool = False) -> Iterator[Run]:
             traceback.print_exc()
         if isinstance(error, BrokenPipeError):
             _let_go_of_stdout()
+        run.advise()
         if code == INTERRUPTED or (run.signal_received is None and code != NO_READER):
-            why = "stopped" if code == INTERRUPTED else _explain(error, run)
-            for line in (why, *run.hints):
-                complain(f"halfmax: {line}")
+            run.explain("stopped" if code == INTERRUPTED else _explain(error, run))
         raise typer.Exit(code) from None
+    run.advise()
+    run.suggest()
 
 
 def _exit_code(error: BaseException) -> int:

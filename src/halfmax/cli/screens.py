@@ -1,19 +1,17 @@
 """Summaries of results that fit into a terminal."""
 
 from collections.abc import Callable
-from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
 from halfmax._core.errors import respelled
 from halfmax._core.result import Table
 from halfmax.cli import documents
-from halfmax.cli.run import on_one_line
+from halfmax.cli.layout import Parts, add_numbers, labels_grid, numbers_grid, sheet_grid
 from halfmax.cli.spelling import in_shell
 from halfmax.honesty.diagnosis import FINDINGS
 
@@ -22,30 +20,12 @@ if TYPE_CHECKING:
     from halfmax.honesty.assessment import Assessment
     from halfmax.honesty.diagnosis import Diagnosis
     from halfmax.mesh.rules.evaluate import Evaluation
-    from halfmax.paper.mesh.sheets import Sheet
+    from halfmax.paper.curse.simulation import Curse
     from halfmax.paper.mesh.study import Study
+    from halfmax.paper.reproduce import Reproduction
     from halfmax.tuning.thresholds import Thresholds
 
 _SHOWN = 10  # labels; the file and --json have all of them
-_LONGEST_NAME = 40
-_FEWEST_COLUMNS = 72  # of the screen; numbers are not cut for a narrower one
-SHEET_COLUMNS = 80  # of the screen, for the tables of the case study
-_SHEET_HEAD = 9  # letters of a column's name on a line; numbers may be wider
-
-Parts = list[str | Grid]
-
-
-def show(parts: Parts, sink: TextIO, fewest_columns: int = _FEWEST_COLUMNS) -> None:
-    """Print lines and tables; names are printed literally, without markup."""
-    console = Console(file=sink, highlight=False)
-    console.width = max(console.width, fewest_columns)
-    with console.capture() as captured:
-        for part in parts:
-            console.print(Text(part) if isinstance(part, str) else part)
-    text = "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
-    encoding = sink.encoding or "utf-8"
-    sink.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    sink.flush()
 
 
 def tuned(outcome: Any) -> Parts:
@@ -142,7 +122,7 @@ def evaluated(evaluation: "Evaluation") -> Parts:
     found = documents.evaluated(evaluation)
     table = Grid("rule", box=None, pad_edge=False, header_style="bold")
     for name in ("macro F1", "occurring", "micro F1", "per record", "terms", "floods"):
-        table.add_column(name, justify="right", no_wrap=True)
+        add_numbers(table, name, ())
     for rule in found["rules"]:
         name, *scores, terms, floods = rule.values()
         cells = [f"{float(score):.4f}" for score in scores]
@@ -185,7 +165,7 @@ def studied(study: "Study") -> Parts:
         f"Bold terms are rare: fewer than 1 in {1 / RARE:,.0f} records to learn from have them",
     ]
     for sheet in tables:
-        parts += ["", f"{sheet.title}:", _sheet_grid(sheet)]
+        parts += ["", f"{sheet.title}:", sheet_grid(sheet)]
     return parts
 
 
@@ -225,34 +205,41 @@ def _head(table: Table, which: str, order: npt.NDArray[Any], size: int | None = 
     first = np.argsort(order, kind="stable")[:_SHOWN].tolist()
     some = Table({name: [column[i] for i in first] for name, column in table.items()})
     title = [] if size <= _SHOWN else [f"{which}, {_SHOWN} of {size:,} labels:"]
-    return ["", *title, _grid(some)]
+    return ["", *title, labels_grid(some)]
 
 
-def _grid(table: Table) -> Grid:
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for name in table:
-        words = name in ("label", "findings")
-        width = {"label": 8, "findings": 15}.get(name)
-        justify: Literal["left", "right"] = "left" if words else "right"
-        grid.add_column(name, justify=justify, no_wrap=not words, min_width=width, overflow="fold")
-    for name, *cells in table._shown():
-        label = Text(name)
-        label.truncate(_LONGEST_NAME, overflow="ellipsis")
-        grid.add_row(label, *map(Text, cells))
-    return grid
+def claimed(found: "Reproduction") -> Parts:
+    """Show the claims of the paper beside what was computed, and count those that agree."""
+    from halfmax.report.templating import shown_number
+
+    grid = Grid(title="The paper's claims", expand=True)
+    grid.add_column("claim", ratio=1)
+    for name, most in (("the paper", 13), ("ours", 13), ("verdict", 12)):
+        grid.add_column(name, max_width=most)
+    for claim in found.claims:
+        words = Text(f"{claim.where}: {claim.statement}")
+        if claim.grade:
+            words.append(f"\n{claim.why}", style="italic")
+        verdict = f"{claim.verdict}, {claim.grade}" if claim.grade else claim.verdict
+        cells = shown_number(claim.paper), shown_number(claim.ours), verdict
+        grid.add_row(words, *map(Text, cells), style="dark_orange3" if claim.grade else None)
+    return [
+        grid,
+        f"{found.agreeing} of {len(found.claims)} claims agree; the others explain why not:",
+        *(f"  {len(claims):2} {grade}" for grade, claims in found.differing.items()),
+    ]
 
 
-def _sheet_grid(sheet: "Sheet") -> Grid:
-    """Build a table that truncates words on a narrow screen, but never numbers."""
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for place, name in enumerate(sheet.columns):
-        if place < sheet.words:
-            grid.add_column(name, vertical="bottom")
-            continue
-        widest = max((len(row[place]) for row in sheet.rows), default=0)
-        head = "\n".join(wrap(name, max(widest, _SHEET_HEAD)))
-        grid.add_column(head, justify="right", no_wrap=True, vertical="bottom")
-    for number, row in enumerate(sheet.rows):
-        cells = (Text(on_one_line(cell), no_wrap=True, overflow="ellipsis") for cell in row)
-        grid.add_row(*cells, style="bold" if number in sheet.bold else None)
-    return grid
+def cursed(curse: "Curse") -> Parts:
+    """Show the distribution of the fraction predicted, for each base rate."""
+    from halfmax.report.templating import shown_number
+
+    rows = curse.summary()
+    columns = {name: [shown_number(row[name]) for row in rows] for name in rows[0]}
+    return [
+        f"The fraction predicted positive, {curse.runs:,} runs of {curse.n:,} examples:",
+        "",
+        numbers_grid(columns, words=()),
+        "",
+        '"law" is the limit of "below half" for many positives; with few it does not hold.',
+    ]

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halfmax.cli.bar import Bar
-from halfmax.cli.run import Run, on_one_line
+from halfmax.cli.messages import on_one_line
+from halfmax.cli.run import Run
 
 if TYPE_CHECKING:
     from halfmax.mesh.stages import Stage, Stages
@@ -28,7 +29,7 @@ def staged(folder: Path, run: Run, bar: Bar, keep: bool) -> Iterator["Stages"]:
         yield stages
     except BaseException:
         if stages.done and folder.exists():
-            run.hints.append(
+            run.after_error.append(
                 f"finished stages are kept in {name} and are used when the command is run again"
             )
         elif is_new:

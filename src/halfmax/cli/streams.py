@@ -59,7 +59,9 @@ def check_table_out(out: str, form: str | None, force: bool) -> str:
         from halfmax.tables.writing import check_output
 
         if form is not None:
-            raise ValueError("--format is for --out -; the name of a file determines its format")
+            raise ValueError(
+                "--format is for standard output; the name of a file determines its format"
+            )
         check_output(out, force)
         return "".join(Path(out).suffixes[-2:])
     if form not in (None, *FORMATS):

@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Any
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.files import refuse_input
 from halfmax._core.progress import ProgressLike
+from halfmax._core.text import spell_out
 from halfmax.tuning.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from halfmax.tables.arrow import pa
 
-UNKNOWN = ("error", "never")
+UNKNOWN = ("error", "never", "ignore")
+
+
+def check_unknown(unknown: str) -> None:
+    """Refuse an unknown treatment of labels without a threshold."""
+    if unknown not in UNKNOWN:
+        words = spell_out(UNKNOWN, "or")
+        raise ArgumentError(f"{in_python('unknown')} must be {words}; got {unknown!r}")
 
 
 def apply_table(
@@ -48,8 +56,9 @@ def apply_table(
         The name of the new column.
     only_predicted : bool
         Whether to keep only the rows that are predicted positive.
-    unknown : {"error", "never"}
-        What to do with labels that have no threshold: raise an error, or never predict them.
+    unknown : {"error", "never", "ignore"}
+        What to do with labels that have no threshold: raise an error, never predict them, or leave
+        their rows out of the result.
     overwrite : bool
         Whether an existing file at `out` may be replaced.
     progress : bool, callable or None
@@ -93,8 +102,7 @@ def apply_table(
     from halfmax.tables.sources import open_table
     from halfmax.tables.writing import check_output
 
-    if unknown not in UNKNOWN:
-        raise ArgumentError(f"{in_python('unknown')} must be 'error' or 'never'; got {unknown!r}")
+    check_unknown(unknown)
     if out is not None:
         check_output(out, overwrite)
     if not isinstance(thresholds, Thresholds):
@@ -102,7 +110,7 @@ def apply_table(
             refuse_input("out", out, [thresholds])
         thresholds = Thresholds.load(thresholds)
     columns = Columns(None if thresholds.average == "binary" else label, score)
-    new = NewColumn(prediction, only_predicted)
+    new = NewColumn(prediction, only_predicted, known_only=unknown == "ignore")
     engine = find_engine(source)
     if engine is not None:
         refuse_engine_output(engine.name, out)

@@ -6,7 +6,7 @@ from halfmax.tables.arrow import pa
 from halfmax.tables.columns import WHOLE, Columns, kind_of_id
 from halfmax.tables.convert import names_to_column
 from halfmax.tables.deliver import NewColumn
-from halfmax.tables.engines.work import Predict
+from halfmax.tables.engines.work import IGNORED, Predict
 from halfmax.tuning.thresholds import Thresholds
 
 
@@ -30,8 +30,9 @@ def prediction_work(
         labels,
         thresholds.thresholds,
         new.name,
-        new.only_predicted,
-        unknown_never=unknown == "never",
+        new.lowest,
+        unknown_refused=unknown == "error",
+        unknown_prediction=IGNORED if unknown == "ignore" else 0,
     )
 
 

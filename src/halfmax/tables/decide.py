@@ -180,7 +180,7 @@ def decide_table(
         for batch in table.parts[place].read(list(table.schema.names)):
             mine = predicted[first : first + batch.num_rows]
             first += batch.num_rows
-            yield with_prediction(batch, schema, mine, only_predicted=False)
+            yield with_prediction(batch, schema, mine, lowest=None)
 
     done = deliver(table, schema, predict, new, out, overwrite, None)
     chosen = int(predicted.sum())

@@ -173,4 +173,4 @@ class DecideParts:
         for batch in whole.to_batches():
             mine = predicted[first : first + batch.num_rows]
             first += batch.num_rows
-            yield with_prediction(batch, self.schema, mine, self.new.only_predicted)
+            yield with_prediction(batch, self.schema, mine, self.new.lowest)

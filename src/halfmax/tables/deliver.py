@@ -21,10 +21,21 @@ Predicting = Callable[[int], Iterator[pa.RecordBatch]]  # the batches of a part,
 
 
 class NewColumn(NamedTuple):
-    """The name of the column of predictions, and whether to drop rows that are not predicted."""
+    """The name of the column of predictions, and which rows to drop.
+
+    These are rows that are not predicted, or rows of labels without a threshold, which are IGNORED.
+    """
 
     name: str
     only_predicted: bool
+    known_only: bool = False
+
+    @property
+    def lowest(self) -> int | None:
+        """The lowest prediction of rows that are kept, or None if all are."""
+        if self.only_predicted:
+            return 1
+        return 0 if self.known_only else None
 
     def check(self, schema: pa.Schema) -> None:
         """Refuse a name that the table already has, and tables whose names repeat."""
@@ -39,7 +50,7 @@ class NewColumn(NamedTuple):
 
     def on_all_rows(self) -> "NewColumn":
         """Return the column without dropping rows: `deliver` counts them and drops them later."""
-        return self._replace(only_predicted=False)
+        return self._replace(only_predicted=False, known_only=False)
 
 
 def refuse_engine_output(name: str, out: Any) -> None:
@@ -112,10 +123,10 @@ def _write(
 
 
 def _kept(batches: Iterator[pa.RecordBatch], new: NewColumn) -> Iterator[pa.RecordBatch]:
-    """Keep all rows, or only those that are predicted."""
-    if not new.only_predicted:
+    """Keep all rows, or only those whose prediction is not too low."""
+    if new.lowest is None:
         return batches
-    return (batch.filter(pc.equal(batch[new.name], 1)) for batch in batches)
+    return (batch.filter(pc.greater_equal(batch[new.name], new.lowest)) for batch in batches)
 
 
 def _as_frame(whole: pa.Table, native: Any, new: NewColumn) -> Any:
@@ -126,4 +137,6 @@ def _as_frame(whole: pa.Table, native: Any, new: NewColumn) -> Any:
     backend = nw.get_native_namespace(native)
     values = to_numpy(whole[new.name])
     frame = frame.with_columns(nw.new_series(new.name, values, nw.Int8, backend=backend))
-    return (frame.filter(nw.col(new.name) == 1) if new.only_predicted else frame).to_native()
+    if new.lowest is not None:
+        frame = frame.filter(nw.col(new.name) >= new.lowest)
+    return frame.to_native()

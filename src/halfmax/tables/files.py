@@ -11,6 +11,7 @@ from halfmax._core.limits import limits
 from halfmax._core.text import spell_out
 from halfmax.tables.arrow import pa
 from halfmax.tables.columns import Columns
+from halfmax.tables.dialect import Dialect, find_dialect
 
 _BUFFER_BYTES = 1 << 20  # read buffer of a column, so that a row group is not loaded whole
 PARQUET, ARROW, CSV = "Parquet", "Arrow IPC", "CSV"
@@ -65,6 +66,11 @@ def delimiter_of(path: str) -> str:
     """The delimiter of a CSV file by its suffix."""
     name = Path(path).with_suffix("") if compression_of(path) else Path(path)
     return "\t" if name.suffix.lower() == ".tsv" else ","
+
+
+def dialect_of(path: str) -> Dialect:
+    """The dialect of a CSV file by its suffix and its first lines."""
+    return find_dialect(path, delimiter_of(path), compression_of(path))
 
 
 def open_files(paths: Sequence[str], columns: Columns) -> list[File]:
@@ -281,7 +287,9 @@ def _open_csv(path: str, columns: Columns) -> File:
     # read as text too, so that leading zeros are kept.
     numbers = {name: pa.float64() for name in (columns.score, columns.weight) if name}
     types = numbers | {name: pa.string() for name in columns.ids}
-    parse = csv.ParseOptions(delimiter=delimiter_of(path))
+    with reader_errors(path, CSV):
+        dialect = dialect_of(path)
+    parse = csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True)
 
     def stream(names: list[str] | None) -> Any:
         convert = csv.ConvertOptions(
@@ -289,6 +297,7 @@ def _open_csv(path: str, columns: Columns) -> File:
             include_columns=names,
             null_values=[""],
             strings_can_be_null=True,
+            decimal_point=dialect.decimal_point,
         )
         source = pa.input_stream(path, compression=compression_of(path))
         serial = csv.ReadOptions(use_threads=False)  # so that errors name the row

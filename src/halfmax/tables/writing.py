@@ -10,6 +10,7 @@ from halfmax._core.files import check_writable, whole_file
 from halfmax._core.text import spell_out
 from halfmax.tables.arrow import pa
 from halfmax.tables.columns import plain_schema
+from halfmax.tables.csv_lines import csv_head, csv_lines
 from halfmax.tables.files import ARROW, CSV, PARQUET, compression_of, delimiter_of, format_of
 from halfmax.tables.rows import plain
 
@@ -45,9 +46,7 @@ def _writer(part: Path, name: str, schema: pa.Schema) -> Any:
             return pa.ipc.new_stream(os.fspath(part), schema)
         return _ArrowWriter(part, plain_schema(schema))
     assert kind == CSV
-    from pyarrow import csv
-
-    return _CsvWriter(part, name, schema, csv.WriteOptions(delimiter=delimiter_of(name)))
+    return _CsvWriter(part, name, schema)
 
 
 class _ArrowWriter:
@@ -71,18 +70,16 @@ class _ArrowWriter:
 class _CsvWriter:
     """Write a CSV file, compressed if its suffix says so."""
 
-    def __init__(self, part: Path, name: str, schema: pa.Schema, options: Any) -> None:
-        from pyarrow import csv
-
+    def __init__(self, part: Path, name: str, schema: pa.Schema) -> None:
+        self._delimiter = delimiter_of(name)
         self._file = pa.output_stream(os.fspath(part), compression=compression_of(name))
-        self._writer = csv.CSVWriter(self._file, schema, write_options=options)
+        self._file.write(csv_head(schema, self._delimiter))
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
-        self._writer.write_batch(batch)
+        self._file.write(csv_lines(batch.columns, self._delimiter))
 
     def __enter__(self) -> "_CsvWriter":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._writer.close()
         self._file.close()

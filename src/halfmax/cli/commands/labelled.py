@@ -1,5 +1,6 @@
 """The commands that need labelled scores: tune, assess, diagnose."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,6 +10,7 @@ import typer
 from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
 from halfmax.cli.commands.report import check_page, report_options
+from halfmax.cli.groups import ColumnOptions, FloorOptions, GoalOptions, expanded
 from halfmax.cli.labelled_files import LabelledFiles, open_long, read_wide_pair
 from halfmax.cli.outcome import refuse_two_outputs, report
 from halfmax.cli.own_input import refuse_own_input
@@ -35,25 +37,15 @@ class TuneOutput(NamedTuple):
     options: dict[str, Any]
 
 
+@expanded
 def tune(
     context: typer.Context,
     sources: o.Sources,
-    average: o.Average = "macro",
-    metric: o.Metric = "f1",
-    guard: o.Guard = None,
-    shared: o.Shared = False,
-    min_precision: o.MinPrecision = None,
-    min_recall: o.MinRecall = None,
-    zero_division: o.ZeroDivision = 0.0,
-    label: o.Label = "label",
-    score: o.Score = "score",
-    truth: o.Truth = "truth",
-    instance: o.Instance = None,
+    goal: GoalOptions,
+    floors: FloorOptions,
+    columns: ColumnOptions,
     weight: o.Weight = None,
-    binary: o.Binary = False,
     n_instances: o.Instances = None,
-    check_duplicates: o.Duplicates = None,
-    truth_file: o.TruthFile = None,
     out: o.ThresholdsOut = None,
     page: o.Report = None,
     title: o.Title = None,
@@ -64,108 +56,67 @@ def tune(
     debug: o.Debug = False,
 ) -> None:
     """Find the thresholds with the highest metric, exactly, from labelled scores."""
-    files = LabelledFiles(
-        context,
-        sources,
-        label=label,
-        score=score,
-        truth=truth,
-        instance=instance,
-        truth_file=truth_file,
-        binary=binary,
-        check_duplicates=check_duplicates,
-        weight=weight,
-    )
-    goal: dict[str, Any] = {"metric": metric, "average": average, "guard": guard}
-    goal |= {"per_label": not shared, "zero_division": zero_division, **_if_set(n_instances)}
-    goal |= {"min_precision": min_precision, "min_recall": min_recall}
+    files = LabelledFiles.of(context, sources, columns, weight)
+    question = {**goal.arguments, **floors.arguments, **_if_set(n_instances)}
     with running(quiet, debug) as run:
         refuse_two_outputs(out, as_json)
         to = TuneOutput(out, page, force, report_options(title, quick_report))
         _check_output(context, to, files.paths())
-        found = Tuned(_tune(files, goal, run, to), page)
+        found = Tuned(_tune(files, question, run, to), page)
+        if not as_json:
+            run.next_steps.append(_next_step(out))
         report("tune", found, run, as_json, out, [] if page is None else [page])
 
 
+@expanded
 def assess(
     context: typer.Context,
     sources: o.Sources,
-    average: o.Average = "macro",
-    metric: o.Metric = "f1",
-    guard: o.Guard = None,
-    shared: o.Shared = False,
-    zero_division: o.ZeroDivision = 0.0,
+    goal: GoalOptions,
+    columns: ColumnOptions,
     resamples: o.Resamples = 1000,
     level: o.Level = 0.95,
     seed: o.Seed = 0,
-    label: o.Label = "label",
-    score: o.Score = "score",
-    truth: o.Truth = "truth",
-    instance: o.Instance = None,
     weight: o.Weight = None,
-    binary: o.Binary = False,
     n_instances: o.Instances = None,
-    check_duplicates: o.Duplicates = None,
-    truth_file: o.TruthFile = None,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
     """Estimate what thresholds tuned on these scores will show on new data, with intervals."""
-    files = LabelledFiles(
-        context,
-        sources,
-        label=label,
-        score=score,
-        truth=truth,
-        instance=instance,
-        truth_file=truth_file,
-        binary=binary,
-        check_duplicates=check_duplicates,
-        weight=weight,
-    )
-    goal = {"metric": metric, "average": average, "guard": guard, "per_label": not shared}
+    files = LabelledFiles.of(context, sources, columns, weight)
     draws = {"n_resamples": resamples, "level": level, "seed": seed, **_if_set(n_instances)}
     with running(quiet, debug) as run:
-        found = _ask("assess", files, run, zero_division=zero_division, **goal, **draws)
+        found = _ask("assess", files, run, **goal.arguments, **draws)
         report("assess", found, run, as_json)
 
 
+@expanded
 def diagnose(
     context: typer.Context,
     sources: o.Sources,
+    columns: ColumnOptions,
     metric: o.Metric = "f1",
     zero_division: o.ZeroDivision = 0.0,
     resamples: o.Resamples = 200,
     level: o.Level = 0.95,
     seed: o.Seed = 0,
-    label: o.Label = "label",
-    score: o.Score = "score",
-    truth: o.Truth = "truth",
-    instance: o.Instance = None,
-    binary: o.Binary = False,
-    check_duplicates: o.Duplicates = None,
-    truth_file: o.TruthFile = None,
     quiet: o.Quiet = False,
     as_json: o.Json = False,
     debug: o.Debug = False,
 ) -> None:
     """Show which labels will misbehave on new data, and why, the most harmful first."""
-    files = LabelledFiles(
-        context,
-        sources,
-        label=label,
-        score=score,
-        truth=truth,
-        instance=instance,
-        truth_file=truth_file,
-        binary=binary,
-        check_duplicates=check_duplicates,
-    )
+    files = LabelledFiles.of(context, sources, columns)
     draws = {"n_resamples": resamples, "level": level, "seed": seed}
     with running(quiet, debug) as run:
         found = _ask("diagnose", files, run, metric=metric, zero_division=zero_division, **draws)
         report("diagnose", found, run, as_json)
+
+
+def _next_step(out: str | None) -> str:
+    if out in (None, STANDARD):
+        return "--out thresholds.json saves the thresholds; halfmax apply predicts with them"
+    return f"halfmax apply {shlex.quote(str(out))} NEW_SCORES predicts with these thresholds"
 
 
 def _check_output(context: typer.Context, to: TuneOutput, sources: list[str]) -> None:
@@ -194,6 +145,7 @@ def _tune(files: LabelledFiles, goal: dict[str, Any], run: Run, to: TuneOutput) 
     with _file(to.page, ".html", to.force, run) as page, ExitStack() as reading:
         with _file(to.out, ".json", to.force, run) as path, run.working("tune: reading") as bar:
             paths = reading.enter_context(incoming(files.paths(), run))
+            files = files if files.is_wide else files.found(paths, run)
             if page is not None and not files.is_wide:
                 open_long(files, paths)  # fails now rather than after the counting
             tuned = _answer("tune", files, paths, bar, goal)
@@ -218,7 +170,7 @@ def _saved(out: str | None, run: Run) -> Iterator[None]:
         yield
     except BaseException:
         if out not in (None, STANDARD):
-            run.hints.append(
+            run.after_error.append(
                 f"the thresholds are in {out}; halfmax report writes a page about them"
             )
         raise
@@ -226,6 +178,7 @@ def _saved(out: str | None, run: Run) -> Iterator[None]:
 
 def _ask(name: str, files: LabelledFiles, run: Run, **options: Any) -> Any:
     with run.working(f"{name}: reading") as bar, incoming(files.paths(), run) as paths:
+        files = files if files.is_wide else files.found(paths, run)
         return _answer(name, files, paths, bar, options)
 
 
@@ -236,7 +189,7 @@ def _answer(
     import halfmax as hm
 
     if not files.is_wide:
-        return getattr(hm, f"{name}_table")(paths, progress=bar, **files.columns, **options)
+        return getattr(hm, f"{name}_table")(paths, progress=bar, **files.arguments, **options)
     truth, scores = read_wide_pair(files, paths)
     bar.begin(f"{name}: {scores.rows:,} rows")
     if files.weight is not None:

@@ -15,10 +15,11 @@ from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
 from halfmax.cli.outcome import refuse_two_outputs, report
 from halfmax.cli.own_input import refuse_own_input
-from halfmax.cli.run import Command, Group, Run, running
+from halfmax.cli.run import Run, running
 from halfmax.cli.staging import staged
 from halfmax.cli.streams import STANDARD, ending_of, incoming, outgoing, refuse_one_file
 from halfmax.cli.tagging import check_choice, check_tags_out, predict, write_tags
+from halfmax.cli.usage import Command, Group
 
 if TYPE_CHECKING:
     from halfmax.mesh.model.settings import Settings
@@ -55,8 +56,7 @@ class Generated(NamedTuple):
 
 
 @app.callback(
-    epilog="Example: halfmax mesh generate --out records.xml.gz --test-out test.xml.gz generates "
-    "records to try the other commands on."
+    epilog="Example: halfmax mesh generate --out records.xml.gz generates records to try."
 )
 def _mesh(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
@@ -163,8 +163,7 @@ def evaluate(
 
 @app.command(
     cls=Command,
-    epilog="Example: halfmax mesh generate --out records.xml.gz --test-out test.xml.gz "
-    "--records 5000",
+    epilog="Example: halfmax mesh generate --out records.xml.gz --test-out test.xml.gz",
 )
 def generate(
     out: m.RecordsOut,

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -12,17 +11,17 @@ from halfmax.cli.bar import Bar
 from halfmax.cli.outcome import refuse_two_outputs, report
 from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.run import Run, running
-from halfmax.cli.streams import check_table_out, incoming, outgoing
+from halfmax.cli.streams import STANDARD, check_table_out, incoming, outgoing
 
 if TYPE_CHECKING:
-    from halfmax.cli.wide import Wide
     from halfmax.expected.decision import Decision
     from halfmax.tuning.thresholds import Thresholds
 
 Unknown = Annotated[
     str,
     typer.Option(
-        help="For labels without a threshold: error (refuse), or never (do not predict them).",
+        help="For labels without a threshold: error (refuse), never (do not predict them) or "
+        "ignore (leave them out).",
         metavar="NAME",
         autocompletion=o.complete_unknown,
         rich_help_panel="Output",
@@ -53,7 +52,7 @@ def apply(
     context: typer.Context,
     thresholds: o.ThresholdsFile,
     sources: o.Sources,
-    out: o.Out,
+    out: o.Out = STANDARD,
     form: o.Format = None,
     force: o.Force = False,
     only_predicted: o.OnlyPredicted = False,
@@ -71,19 +70,21 @@ def apply(
 
     def make(run: Run, bar: Bar, path: str) -> WrittenPredictions:
         import halfmax as hm
+        from halfmax.cli.column_finder import Roles, find_columns
 
         with incoming([thresholds, *sources], run) as (file, *paths):
             tuned = hm.Thresholds.load(file)
             if wide or _looks_wide(tuned, paths, label):
                 _refuse_of_wide(context)
-                return _apply_wide(tuned, _one_wide(paths, instance), path, unknown)
+                return _apply_wide(tuned, _one_file(paths), instance, path, unknown)
             o.refuse_options(context, ["instance"], "is for wide tables, and this one is long")
+            roles = Roles(None, score, None, (label,), o.chosen(context, "score"))
             written = hm.apply_table(
                 tuned,
                 paths,
                 path,
                 label=label,
-                score=score,
+                score=find_columns(paths, roles, run).score,
                 prediction=prediction,
                 only_predicted=only_predicted,
                 unknown=unknown,
@@ -100,7 +101,7 @@ def apply(
 def decide(
     context: typer.Context,
     sources: o.Sources,
-    out: o.Out,
+    out: o.Out = STANDARD,
     average: o.Average = "macro",
     metric: o.Metric = "f1",
     min_k: o.MinK = 0,
@@ -129,7 +130,7 @@ def decide(
         with incoming(sources, run) as paths:
             if wide:
                 _refuse_of_wide(context)
-                return _decide_wide(_one_wide(paths, instance), path, progress=bar, **goal)
+                return _decide_wide(_one_file(paths), instance, path, progress=bar, **goal)
             written: Any = hm.decide_table(
                 paths,
                 path,
@@ -172,50 +173,52 @@ def _looks_wide(tuned: "Thresholds", paths: list[str], label: str) -> bool:
     if len(paths) > 1 or not os.path.isfile(paths[0]) or tuned.labels is None:
         return False
     names = set(columns_of(paths[0]))
-    return label not in names and names.issuperset(map(str, tuned.labels))
+    return label not in names and not names.isdisjoint(map(str, tuned.labels))
 
 
-def _one_wide(paths: list[str], instance: str | None) -> "Wide":
-    from halfmax.cli.wide import read_wide
-
+def _one_file(paths: list[str]) -> str:
     if len(paths) > 1:
         raise ValueError(f"a wide table must be one file; got {len(paths):,}")
-    return read_wide(paths[0], instance)
+    return paths[0]
 
 
 def _refuse_of_wide(context: typer.Context) -> None:
     o.refuse_options(context, _OF_LONG, "is for long tables, and this one is wide")
 
 
-def _apply_wide(tuned: "Thresholds", scores: "Wide", path: str, unknown: str) -> WrittenPredictions:
-    from halfmax.cli.wide import named_as_columns, write_wide
-    from halfmax.tables.apply import UNKNOWN
+def _apply_wide(
+    tuned: "Thresholds", source: str, instance: str | None, path: str, unknown: str
+) -> WrittenPredictions:
+    from halfmax.cli.wide import (
+        named_as_columns,
+        never_predicting,
+        read_scores,
+        read_wide,
+        write_wide,
+    )
+    from halfmax.tables.apply import check_unknown
 
-    if unknown not in UNKNOWN:
-        raise ValueError(f"--unknown must be {' or '.join(UNKNOWN)}; got {unknown!r}")
+    check_unknown(unknown)
     tuned = named_as_columns(tuned)
-    if tuned.labels is not None and unknown == "never":
-        tuned = _with_unknown(tuned, scores.labels.column_names)
+    if tuned.labels is None:
+        scores = read_wide(source, instance)
+    else:
+        scores = read_scores(source, instance, list(map(str, tuned.labels)), unknown)
+        tuned = never_predicting(tuned, scores.names)
     predictions = tuned.predict(scores.labels)
     write_wide(scores.with_ids(predictions), path)
     predicted = sum(int(column.to_numpy().sum()) for column in predictions.columns)
     return WrittenPredictions(scores.rows, predicted, scores.rows)
 
 
-def _with_unknown(tuned: "Thresholds", names: list[str]) -> "Thresholds":
-    """Add infinite thresholds for unknown columns, so that they are never predicted."""
-    import numpy as np
-
-    known = dict.fromkeys(tuned.labels or ())
-    unknown = [name for name in names if name not in known]
-    never = np.full(len(unknown), np.inf)
-    return replace(tuned, labels=(*known, *unknown), thresholds=np.append(tuned.thresholds, never))
-
-
-def _decide_wide(wide: "Wide", path: str, **options: Any) -> WrittenPredictions:
+def _decide_wide(
+    source: str, instance: str | None, path: str, **options: Any
+) -> WrittenPredictions:
     import halfmax as hm
-    from halfmax.cli.wide import write_wide
+    from halfmax.cli.wide import read_wide, refuse_ids, write_wide
 
+    wide = read_wide(source, instance)
+    refuse_ids(wide, 1, "probabilities, from 0 to 1")
     decision = hm.decide(wide.labels, **options)
     write_wide(wide.with_ids(decision.predictions), path)
     return WrittenPredictions(wide.rows, int(decision.counts.sum()), wide.rows, decision)

@@ -8,6 +8,7 @@ import typer
 from halfmax.cli import options as o
 from halfmax.cli import outcome
 from halfmax.cli.bar import Bar
+from halfmax.cli.groups import ColumnOptions, expanded
 from halfmax.cli.labelled_files import LabelledFiles, open_long, read_wide_pair
 from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.run import Run, running
@@ -46,18 +47,13 @@ class Reported(NamedTuple):
     score: float = math.nan
 
 
+@expanded
 def report(
     context: typer.Context,
     thresholds: o.ThresholdsFile,
     data: Data,
-    truth_file: o.TruthFile = None,
-    label: o.Label = "label",
-    score: o.Score = "score",
-    truth: o.Truth = "truth",
-    instance: o.Instance = None,
+    columns: ColumnOptions,
     weight: o.Weight = None,
-    binary: o.Binary = False,
-    check_duplicates: o.Duplicates = None,
     resamples: o.Resamples = 200,
     seed: o.Seed = 0,
     out: PageOut = "report.html",
@@ -69,18 +65,7 @@ def report(
     debug: o.Debug = False,
 ) -> None:
     """Write a page about thresholds: their score on these data, and how it could be better."""
-    files = LabelledFiles(
-        context,
-        data,
-        label=label,
-        score=score,
-        truth=truth,
-        instance=instance,
-        truth_file=truth_file,
-        binary=binary,
-        check_duplicates=check_duplicates,
-        weight=weight,
-    )
+    files = LabelledFiles.of(context, data, columns, weight)
     options = {**report_options(title, quick_report), "n_resamples": resamples, "seed": seed}
     with running(quiet, debug) as run:
         _check_draws(resamples, seed)
@@ -131,6 +116,9 @@ def _write(
         if files.is_wide:
             written, arrays = _read_wide(tuned, files, paths)
         else:
+            labels = tuned.average != "binary"
+            files = files if labels else files._replace(label=None)
+            files = files.found(paths, run, need_labels=labels)
             written, arrays = _read_long(tuned, files, paths, bar)
     written.thresholds.report(path, **arrays, **options, progress=bar)
     return written._replace(score=_score(written.thresholds, arrays))
@@ -155,7 +143,7 @@ def _check_kind(tuned: "Thresholds", files: LabelledFiles) -> None:
             "--truth-file is for files with a column for each label, and these thresholds are of "
             "one classifier: give a table with columns of scores and truth"
         )
-    if tuned.average != "binary" and files.binary:
+    if tuned.average != "binary" and files.columns.binary:
         labels = f"{len(tuned.thresholds):,} labels"
         raise ValueError(f"--binary is for thresholds of one classifier; these are of {labels}")
 
@@ -185,13 +173,12 @@ def _read_wide(
 def _read_long(
     tuned: "Thresholds", files: LabelledFiles, paths: list[str], bar: Bar
 ) -> tuple[Reported, dict[str, Any]]:
-    """Read a table as a matrix; thresholds of one classifier need no column of labels."""
+    """Read a table as a matrix."""
     from halfmax.tables.open import whole_matrix
 
-    one_classifier = tuned.average == "binary"
-    opened = open_long(files._replace(binary=one_classifier), paths)
+    opened = open_long(files, paths)
     data = whole_matrix(opened, bar)
-    if not one_classifier:
+    if tuned.average != "binary":
         data = _in_order_of(tuned, data, opened.place.untyped)
     arrays = {"y_true": data.truth, "y_score": data.scores, "sample_weight": data.weights}
     return Reported(tuned, data.n_rows), {**arrays, "labels": data.labels}

@@ -2,25 +2,27 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from halfmax.cli.mesh_options import MinCount, Rank
 from halfmax.cli.options import Debug, Quiet, is_set, refuse_options
-from halfmax.cli.run import Command, Group, running
+from halfmax.cli.run import running
 from halfmax.cli.staging import staged
+from halfmax.cli.usage import Command, Group
 from halfmax.paper.parts import PARTS, RUNS
-
-if TYPE_CHECKING:
-    from halfmax.paper.curse.simulation import Curse
-    from halfmax.paper.reproduce import Reproduction
 
 app = typer.Typer(cls=Group, invoke_without_command=True)
 
-Out = Annotated[str, typer.Option(help="The folder to write to; it is created if needed.")]
-Runs = Annotated[int, typer.Option(help="Number of simulation runs for each base rate.")]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same files.")]
+Out = Annotated[
+    str,
+    typer.Option(help="The folder to write to; it is created if needed.", metavar="FOLDER"),
+]
+Runs = Annotated[
+    int, typer.Option(help="Number of simulation runs for each base rate.", metavar="N")
+]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same files.", metavar="N")]
 Data = Annotated[
     list[str] | None,
     typer.Option(
@@ -140,10 +142,10 @@ def mesh(
             staged(folder, run, bar, keep=work is not None) as stages,
         ):
             page, study = reproduce_mesh(out, data, scale, settings, stages, bar)
-        from halfmax.cli.screens import SHEET_COLUMNS, show, studied
+        from halfmax.cli.layout import show
+        from halfmax.cli.screens import studied
 
-        show(studied(study), sys.stdout, SHEET_COLUMNS)
-        print(f"\nOpen {page}")
+        show([*studied(study), "", f"Open {page}"], sys.stdout)
 
 
 def _check_source(context: typer.Context, data: list[str] | None, scale: str) -> None:
@@ -165,41 +167,9 @@ def _reproduce(
 
         with run.working("reproducing the paper") as bar:
             page, found = reproduce(out, parts, runs, seed, progress=bar)
-        if found.claims:
-            _print_claims(found)
-        if found.curse:
-            _print_curse(found.curse)
-        print(f"\nOpen {page}")
+        from halfmax.cli.layout import show
+        from halfmax.cli.screens import claimed, cursed
 
-
-def _print_claims(found: "Reproduction") -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from halfmax.report.templating import shown_number
-
-    table = Table(title="The paper's claims", expand=True)
-    for name in ("claim", "the paper", "ours", "verdict"):
-        table.add_column(name, overflow="fold")
-    for claim in found.claims:
-        words = Text(f"{claim.where}: {claim.statement}")
-        if claim.grade:
-            words.append(f"\n{claim.why}", style="italic")
-        verdict = f"{claim.verdict}, {claim.grade}" if claim.grade else claim.verdict
-        cells = shown_number(claim.paper), shown_number(claim.ours), verdict
-        table.add_row(words, *map(Text, cells), style="dark_orange3" if claim.grade else None)
-    Console().print(table)
-    print(f"{found.agreeing} of {len(found.claims)} claims agree; the others explain why not:")
-    for grade, claims in found.differing.items():
-        print(f"  {len(claims):2} {grade}")
-
-
-def _print_curse(curse: "Curse") -> None:
-    from halfmax._core.result import Table
-    from halfmax.report.templating import shown_number
-
-    print(f"The fraction predicted positive, {curse.runs:,} runs of {curse.n:,} examples:\n")
-    rows = curse.summary()
-    print(Table({name: [shown_number(row[name]) for row in rows] for name in rows[0]}))
-    print('\n"law" is the limit of "below half" for many positives; with few it does not hold.')
+        claims = claimed(found) if found.claims else []
+        curse = cursed(found.curse) if found.curse else []
+        show([*claims, *curse, "", f"Open {page}"], sys.stdout)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from halfmax.tables.convert import places_in, to_column
 from halfmax.tables.rows import Rows, plain, read_rows
 
 Batches = Iterator[pa.RecordBatch]
+IGNORED = -1  # the prediction of rows that are left out in the end
 
 
 @dataclass(frozen=True)
@@ -135,8 +136,9 @@ class Predict:
     labels: pa.Array | None  # None for one classifier
     thresholds: Floats
     prediction: str
-    only_predicted: bool
-    unknown_never: bool  # labels without a threshold are never predicted; else they are refused
+    lowest: int | None  # rows with a lower prediction are dropped; None keeps all
+    unknown_refused: bool  # a label without a threshold is an error
+    unknown_prediction: int  # for rows of such labels: 0, or IGNORED
 
     @property
     def columns(self) -> list[str]:
@@ -150,27 +152,33 @@ class Predict:
         """Process one partition, or the rest of it after `first` rows."""
         for batch in batches:
             for rows in read_rows(iter([batch]), self.roles, part, first):
-                predicted = rows.scores >= self._thresholds_of(rows)
-                yield with_prediction(batch, self.schema, predicted, self.only_predicted)
+                predicted = self._predictions(rows)
+                yield with_prediction(batch, self.schema, predicted, self.lowest)
             first += batch.num_rows
 
-    def _thresholds_of(self, rows: Rows) -> Array:
+    def _predictions(self, rows: Rows) -> npt.NDArray[np.int8]:
         if self.labels is None:
-            return self.thresholds[rows.codes]
+            return (rows.scores >= self.thresholds[rows.codes]).astype(np.int8)
         assert rows.names is not None
         place = places_in(self.labels, rows.names)
         unknown = np.flatnonzero((place < 0)[rows.codes])
-        if len(unknown) and not self.unknown_never:
-            row = int(unknown[0])
-            label = rows.names[int(rows.codes[row])].as_py()
-            raise ArgumentError(
-                f"the thresholds have no label {label!r}, which {rows.place.row(row)} has. They "
-                f"have {spell_out(self.labels[:9].to_pylist(), most=8)}: tune it too, or use "
-                f"{setting('unknown', 'never')} to never predict such labels"
-            )
+        if len(unknown) and self.unknown_refused:
+            self._refuse(rows, int(unknown[0]))
         of_name = np.append(self.thresholds, np.inf)[place]
-        thresholds: Array = of_name[rows.codes]
-        return thresholds
+        predictions = (rows.scores >= of_name[rows.codes]).astype(np.int8)
+        predictions[unknown] = self.unknown_prediction
+        return predictions
+
+    def _refuse(self, rows: Rows, row: int) -> NoReturn:
+        assert self.labels is not None
+        assert rows.names is not None
+        label = rows.names[int(rows.codes[row])].as_py()
+        raise ArgumentError(
+            f"the thresholds have no label {label!r}, which {rows.place.row(row)} has. They have "
+            f"{spell_out(self.labels[:9].to_pylist(), most=8)}: tune it too, or use "
+            f"{setting('unknown', 'never')} to never predict such labels, or "
+            f"{setting('unknown', 'ignore')} to leave out their rows"
+        )
 
 
 def with_new_field(schema: pa.Schema, name: str) -> pa.Schema:
@@ -179,14 +187,14 @@ def with_new_field(schema: pa.Schema, name: str) -> pa.Schema:
 
 
 def with_prediction(
-    batch: pa.RecordBatch, schema: pa.Schema, predicted: Array, only_predicted: bool
+    batch: pa.RecordBatch, schema: pa.Schema, predicted: Array, lowest: int | None
 ) -> pa.RecordBatch:
-    """Add the predictions to a batch, and cast it to the schema."""
+    """Add the predictions to a batch, cast it to the schema, and drop rows below the lowest."""
     columns = [plain(column) for column in batch.columns]
     columns = [column.cast(field.type) for column, field in zip(columns, schema, strict=False)]
     found = to_column(predicted.astype(np.int8))
     whole = pa.record_batch([*columns, found], schema=schema)
-    return whole.filter(to_column(predicted)) if only_predicted else whole
+    return whole if lowest is None else whole.filter(to_column(predicted >= lowest))
 
 
 def codes_among(labels: pa.Array, rows: Rows) -> npt.NDArray[np.int32]:
