@@ -6,7 +6,7 @@ A command takes a group as one parameter; `expanded` shows its fields as options
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from typing import Any
 
 from halfmax.cli import options as o
@@ -18,6 +18,7 @@ class GoalOptions:
 
     average: o.Average = "macro"
     metric: o.Metric = "f1"
+    cost: o.Cost = None
     guard: o.Guard = None
     shared: o.Shared = False
     zero_division: o.ZeroDivision = 0.0
@@ -26,7 +27,7 @@ class GoalOptions:
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of the library."""
         return {
-            "metric": self.metric,
+            "metric": metric_or_cost(self.metric, self.cost),
             "average": self.average,
             "guard": self.guard,
             "per_label": not self.shared,
@@ -36,15 +37,27 @@ class GoalOptions:
 
 @dataclass(frozen=True)
 class FloorOptions:
-    """What thresholds must reach at least."""
+    """What thresholds must reach at least, and how many rows they may predict."""
 
     min_precision: o.MinPrecision = None
     min_recall: o.MinRecall = None
+    min_specificity: o.MinSpecificity = None
+    max_predicted: o.MaxPredicted = None
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of the library."""
-        return {"min_precision": self.min_precision, "min_recall": self.min_recall}
+        return asdict(self)
+
+
+def metric_or_cost(metric: str, cost: str | None) -> Any:
+    """Return the metric to maximise: a name, or minus the costs that were typed."""
+    if cost is None:
+        return metric
+    from halfmax.metrics.cost import cost as costs_of
+    from halfmax.metrics.cost import read_costs
+
+    return costs_of(**read_costs(cost, "cost"))
 
 
 @dataclass(frozen=True)
@@ -54,6 +67,7 @@ class ColumnOptions:
     label: o.Label = "label"
     score: o.Score = "score"
     truth: o.Truth = "truth"
+    positive: o.Positive = None
     instance: o.Instance = None
     binary: o.Binary = False
     check_duplicates: o.Duplicates = None

@@ -25,6 +25,7 @@ class LabelledFiles(NamedTuple):
     score: str
     truth: str
     weight: str | None = None
+    pos_label: Any = None  # the positive class, if it was named
 
     @classmethod
     def of(
@@ -50,16 +51,31 @@ class LabelledFiles(NamedTuple):
         ids = (self.columns.instance or _INSTANCE, *([self.weight] if self.weight else []))
         roles = Roles(self.label, self.score, self.truth, ids, chosen)
         found = find_columns(paths, roles, run)
-        return self._replace(label=found.label, score=found.score, truth=found.truth or self.truth)
+        truth = found.truth or self.truth
+        named = self._replace(label=found.label, score=found.score, truth=truth)
+        return named._replace(pos_label=self._positive_in(paths, truth))
+
+    def _positive_in(self, paths: list[str], truth: str) -> Any:
+        """Return the positive class that was typed, in the type of the column of truth."""
+        typed = self.columns.positive
+        if typed is None:
+            return None
+        from halfmax.cli.positive import positive_class
+        from halfmax.tables.first_rows import first_file, first_rows
+
+        rows = first_rows(first_file(paths))
+        if truth not in rows.column_names:
+            return typed  # the reader refuses the table
+        return positive_class(typed, rows.schema.field(truth).type, truth)
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The columns of a long table, as keyword arguments of the library.
-
-        What the library is to know about the classes of the truth, such as which is the positive
-        one, belongs here and in `read_wide_pair`.
-        """
-        optional = {"instance": self.columns.instance, "weight": self.weight}
+        """The columns of a long table, as keyword arguments of the library."""
+        optional = {
+            "instance": self.columns.instance,
+            "weight": self.weight,
+            "pos_label": self.pos_label,
+        }
         return {
             "label": self.label,
             "score": self.score,
@@ -86,12 +102,13 @@ class LabelledFiles(NamedTuple):
 
 def read_wide_pair(files: LabelledFiles, paths: list[str]) -> tuple["Wide", "Wide"]:
     """Read the truth of wide files, with its rows in the order of the scores, and the scores."""
-    from halfmax.cli.wide import in_order_of, read_wide
+    from halfmax.cli.wide import in_order_of, read_truth, read_wide
 
     score_path, truth_path = paths
     instance = files.columns.instance
     scores = read_wide(score_path, instance)
-    return in_order_of(scores, read_wide(truth_path, instance, files.weight)), scores
+    truth = read_truth(truth_path, instance, files.weight, files.columns.positive)
+    return in_order_of(scores, truth), scores
 
 
 def open_long(files: LabelledFiles, paths: list[str]) -> Any:

@@ -15,8 +15,9 @@ def flag(name: str, words: str, panel: str | None = None) -> Any:
 
 def complete_metric(incomplete: str) -> list[str]:
     """Complete the name of a metric; of f<beta>, only the usual ones are offered."""
-    names = ("f1", "f0.5", "f2", "jaccard", "accuracy", "precision", "recall")
-    return [name for name in names if name.startswith(incomplete)]
+    from halfmax.metrics.named import NAMED
+
+    return [name for name in ("f1", "f0.5", "f2", *NAMED) if name.startswith(incomplete)]
 
 
 def complete_average(incomplete: str) -> list[str]:
@@ -110,8 +111,18 @@ Truth = Annotated[
     str,
     _column(
         "--truth",
-        "The truth: 0/1 or true/false. If no column is called 'truth', it is found by its values.",
+        "The truth, two classes such as 0/1 or yes/no. If no column is called 'truth', it is found "
+        "by its values.",
         show_default=False,
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(
+        "--positive",
+        help="The positive class, such as yes; needed if the classes have names.",
+        metavar="CLASS",
+        rich_help_panel=_COLUMNS,
     ),
 ]
 Weight = Annotated[str | None, _column("--weight", "The weight of the row.")]
@@ -148,7 +159,8 @@ Wide = Annotated[
 Metric = Annotated[
     str,
     typer.Option(
-        help="f1, any f<beta>, jaccard, accuracy, precision or recall.",
+        help="f1, any f<beta>, jaccard, accuracy, precision, recall, mcc, balanced_accuracy, "
+        "youden, kappa, gmean, specificity, npv or fowlkes_mallows.",
         metavar="NAME",
         autocompletion=complete_metric,
         rich_help_panel=_GOAL,
@@ -157,7 +169,8 @@ Metric = Annotated[
 Average = Annotated[
     str,
     typer.Option(
-        help="macro, the mean over labels; micro, pooled counts; samples, the mean over instances.",
+        help="macro, the mean over labels; micro, pooled counts; samples, the mean over instances; "
+        "weighted, the mean over labels weighted by their positives.",
         metavar="NAME",
         autocompletion=complete_average,
         rich_help_panel=_GOAL,
@@ -178,6 +191,27 @@ MinPrecision = Annotated[
 ]
 MinRecall = Annotated[
     float | None, _share("--min-recall", "The lowest recall allowed, from 0 to 1.")
+]
+MinSpecificity = Annotated[
+    float | None, _share("--min-specificity", "The lowest specificity allowed, from 0 to 1.")
+]
+MaxPredicted = Annotated[
+    float | None,
+    typer.Option(
+        "--max-predicted",
+        help="The most rows that may be predicted for each label: a number, or a share below 1.",
+        metavar="ROWS",
+        rich_help_panel=_GOAL,
+    ),
+]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        "--cost",
+        help="Minimise costs instead of a metric, such as fp=1,fn=10; tp and tn may cost, too.",
+        metavar="COSTS",
+        rich_help_panel=_GOAL,
+    ),
 ]
 ZeroDivision = Annotated[
     float, _share("--zero-division", "The value of 0/0; nan leaves it out of averages.")

@@ -14,6 +14,7 @@ from halfmax.cli import documents
 from halfmax.cli.layout import Parts, add_numbers, labels_grid, numbers_grid, sheet_grid
 from halfmax.cli.spelling import in_shell
 from halfmax.honesty.diagnosis import FINDINGS
+from halfmax.metrics.words import costs_alone, is_cost, shown
 
 if TYPE_CHECKING:
     from halfmax.expected.decision import Decision
@@ -31,24 +32,28 @@ _SHOWN = 10  # labels; the file and --json have all of them
 def tuned(outcome: Any) -> Parts:
     """Show the score, the labels that are never predicted, and the most frequent labels."""
     found: Thresholds = outcome.thresholds
-    parts: Parts = [f"Tuned {_whose(found)}: {_goal(found)} = {found.score:.4f} on these rows"]
+    parts: Parts = [f"Tuned {_whose(found)}: {_reached(found, found.score)} on these rows"]
+    if is_cost(found.metric) and not np.isnan(cut := found.plug_in[0]):
+        parts.append(f"Calibrated probabilities would have the threshold {cut:.4g}")
     never = found.thresholds == np.inf
     if never.any():
         empty = int((never & (found.support == 0)).sum())
         but = f", {empty:,} of them without positives" if empty else ""
         parts.append(f"Never predicted: {_labels(int(never.sum()))}{but}")
-    return [*parts, *_head(found._plain_table(), "Most frequent", -found.support)]
+    table = costs_alone(found._plain_table())
+    return [*parts, *_head(table, "Most frequent", -found.support)]
 
 
 def assessed(found: "Assessment") -> Parts:
     """Show the expected score, and the labels that lose most of their score."""
-    low, high = found.score_interval
+    metric = found.thresholds.metric
+    low, high = sorted(shown(metric, end) for end in found.score_interval)
     lost = found.label_scores - found.label_expected_scores
     return [
-        f"{_goal(found.thresholds)} = {found.score:.4f} on these rows, "
-        f"{found.expected_score:.4f} expected on new ones",
+        f"{_reached(found.thresholds, found.score)} on these rows, "
+        f"{shown(metric, found.expected_score):.4f} expected on new ones",
         f"{100 * found.level:g} % interval for endless new rows: {low:.4f} to {high:.4f}",
-        *_head(found._plain_table(), "Largest losses", -np.nan_to_num(lost)),
+        *_head(costs_alone(found._plain_table()), "Largest losses", -np.nan_to_num(lost)),
     ]
 
 
@@ -64,8 +69,8 @@ def diagnosed(found: "Diagnosis") -> Parts:
     if not found.probabilities:
         parts.append("Scores are not probabilities (0 to 1), so calibration is not judged.")
     parts += ["", counts] if sick else []
-    kept = ("label", "support", "predicted", "score", "expected", "findings")
-    table = Table({name: column for name, column in found._narrow_table().items() if name in kept})
+    narrow = found._narrow_table()
+    table = Table({name: narrow[name] for name in narrow if name not in ("base_rate", "threshold")})
     table["predicted"] = [f"{100 * share:.3g} %" for share in table["predicted"]]
     return [*parts, *_head(table, "Most harmful", np.arange(table.n_rows), len(found.labels))]
 
@@ -85,7 +90,7 @@ def decided(outcome: Any) -> Parts:
 def reported(outcome: Any) -> Parts:
     """Show what a report is about, the number of rows, and the score on them."""
     found: Thresholds = outcome.thresholds
-    reached = f"{_goal(found)} = {outcome.score:.4f}"
+    reached = _reached(found, outcome.score)
     return [f"Report on {_whose(found)} in {_count(outcome.rows, 'row')}: {reached}"]
 
 
@@ -181,6 +186,12 @@ SUMMARIES: dict[str, Callable[[Any], Parts]] = {
     "mesh evaluate": evaluated,
     "mesh generate": generated,
 }
+
+
+def _reached(found: "Thresholds", score: float) -> str:
+    """Return what thresholds reach, in words: the cost itself if they minimise one."""
+    mean = "mean " if is_cost(found.metric) else ""
+    return f"{mean}{_goal(found)} = {shown(found.metric, score):.4f}"
 
 
 def _goal(found: Any) -> str:

@@ -9,6 +9,9 @@ SPELLINGS = {
     "metric": "--metric",
     "min_precision": "--min-precision",
     "min_recall": "--min-recall",
+    "min_specificity": "--min-specificity",
+    "max_predicted": "--max-predicted",
+    "cost": "--cost",
     "min_k": "--min-k",
     "max_k": "--max-k",
     "zero_division": "--zero-division",
@@ -19,7 +22,7 @@ SPELLINGS = {
     "per_label=True": "one threshold for each label",
     "guard=None": "no --guard",
     "None, ": "",  # options that are left out are None
-    ", or a Metric object": "",
+    ", or a Metric object such as cost(fp=1, fn=10)": "; --cost is for costs",
     # columns and files
     "instance": "--instance",
     "label": "--label",
@@ -28,6 +31,7 @@ SPELLINGS = {
     "score": "--score",
     "truth": "--truth",
     "weight": "--weight",
+    "pos_label": "--positive",
     "n_instances": "--n-instances",
     "check_duplicates": "--check-duplicates",
     "unknown": "--unknown",

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfmax._core.text import spell_out
+from halfmax.cli.positive import positive_class
 from halfmax.tables.arrow import pa, pc
 from halfmax.tables.columns import Columns
 from halfmax.tables.files import CSV, dialect_of, format_of, open_files, readable, reader_errors
@@ -50,6 +51,19 @@ def read_wide(path: str, instance: str | None, weight: str | None = None) -> Wid
     wide = _read_wide(path, instance, weight)
     _check_numbers(wide)
     return wide
+
+
+def read_truth(path: str, instance: str | None, weight: str | None, positive: str | None) -> Wide:
+    """Read a wide file of truth; with a positive class its cells may be names."""
+    wide = _read_wide(path, instance, weight)
+    if positive is None:
+        _check_numbers(wide)
+        return wide
+    columns = [
+        pc.equal(column, pa.scalar(positive_class(positive, column.type, name), column.type))
+        for name, column in zip(wide.names, wide.labels.columns, strict=True)
+    ]
+    return wide._replace(labels=pa.table(columns, wide.names))
 
 
 def read_scores(path: str, instance: str | None, known: Collection[str], unknown: str) -> Wide:

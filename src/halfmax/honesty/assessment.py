@@ -8,6 +8,7 @@ import numpy as np
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array, Floats
 from halfmax.honesty.case import Case, Judgement
+from halfmax.metrics.words import costs_alone, is_cost, shown, with_costs
 from halfmax.tuning.thresholds import Thresholds
 
 
@@ -112,7 +113,8 @@ class Assessment(Result):
     def table(self) -> Any:
         """Tabulate the labels: label, threshold, low, high, score, expected, support.
 
-        Low and high are the ends of the threshold's interval.
+        Low and high are the ends of the threshold's interval. For costs, cost and expected_cost
+        are added.
 
         Returns
         -------
@@ -125,10 +127,11 @@ class Assessment(Result):
     def _summary(self) -> str:
         tuned = self.thresholds
         average = "" if tuned.average == "binary" else f"{tuned.average} "
-        low, high = self.score_interval
+        average = "mean " if is_cost(tuned.metric) else average
+        low, high = sorted(shown(tuned.metric, end) for end in self.score_interval)
         return (
-            f"Assessment: {average}{tuned.metric} = {self.score:.4f} here, "
-            f"{self.expected_score:.4f} expected on new data "
+            f"Assessment: {average}{tuned.metric} = {shown(tuned.metric, self.score):.4f} here, "
+            f"{shown(tuned.metric, self.expected_score):.4f} expected on new data "
             f"({100 * self.level:g} % interval {low:.4f} to {high:.4f}, for endless new data)"
         )
 
@@ -136,7 +139,7 @@ class Assessment(Result):
         tuned = self.thresholds
         size = len(tuned.thresholds)
         low, high = (np.broadcast_to(end, size) for end in self.threshold_interval)
-        return Table(
+        table = Table(
             {
                 "label": list(tuned.labels) if tuned.labels else list(range(size)),
                 "threshold": tuned.thresholds,
@@ -147,3 +150,7 @@ class Assessment(Result):
                 "support": tuned.support,
             }
         )
+        return with_costs(tuned.metric, table)
+
+    def _shown_table(self) -> Table:
+        return costs_alone(self._plain_table())

@@ -13,6 +13,7 @@ from halfmax._core.errors import respelled, setting
 from halfmax._core.gate.labels import Labels
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array
+from halfmax.metrics.words import costs_alone, shown, with_costs
 
 # What each finding means, and what to do, marked as in messages (`_core.errors.respelled`).
 # `Diagnosis._why` writes the sentences of one label.
@@ -151,17 +152,21 @@ class Diagnosis(Result):
         j = self.labels.index(label)
         head = (
             f"{label}: {self.support[j]:,} positive of {self.n_rows:,} rows; {self.metric} "
-            f"{self.scores[j]:.3f} here, {self.expected_scores[j]:.3f} expected on new data."
+            f"{self._reached(self.scores[j])} here, {self._reached(self.expected_scores[j])} "
+            "expected on new data."
         )
         lines = [f"- {name}: {self._why(name, j)}." for name in self.findings[j]]
         return "\n".join([head, *(lines or ["- nothing to report."])])
+
+    def _reached(self, score: float) -> str:
+        return f"{shown(self.metric, score):.3f}"
 
     def _why(self, finding: str, j: int) -> str:
         low, high = (end[j] for end in self.threshold_interval)
         rows = f"predicted for {self.predicted[j]:,} of {self.n_rows:,} rows"
         return {
-            "uninformative": f"{self.scores[j]:.3f} is not shown to be more than luck; predicting "
-            f"every row gives {self.everyone[j]:.3f}",
+            "uninformative": f"{self._reached(self.scores[j])} is not shown to be more than luck; "
+            f"predicting every row gives {self._reached(self.everyone[j])}",
             "flooding": f"{rows}, {self.predicted[j] / max(self.support[j], 1):.0f} times its "
             "positives",
             "too few positives": f"{self.support[j]:,}; to tell skill from luck takes about "
@@ -207,7 +212,7 @@ class Diagnosis(Result):
         table["findings"] = [
             ", ".join(_SHORT.get(name, name) for name in names) for names in self.findings[first]
         ]
-        return table
+        return costs_alone(with_costs(self.metric, table))
 
     def _summary(self) -> str:
         found = [
@@ -239,7 +244,7 @@ class Diagnosis(Result):
         return ["Scores are not probabilities (0 to 1), so calibration is not judged."]
 
     def _plain_table(self) -> Table:
-        return Table(
+        table = Table(
             {
                 "label": list(self.labels),
                 "support": self.support,
@@ -254,6 +259,7 @@ class Diagnosis(Result):
                 "findings": [", ".join(names) for names in self.findings],
             }
         )
+        return with_costs(self.metric, table)
 
 
 def _clipped(name: str) -> str:

@@ -183,7 +183,7 @@ def find_metric(metric: str | Metric, offered: list[str] | None = None) -> Metri
     offered = list(NAMED) if offered is None else offered
     raise ArgumentError(
         f"{in_python('metric')} must be 'f1' or any 'f<beta>' such as 'f0.5' or 'f2', "
-        f"{spell_out(offered, 'or')}{own}; got {_got(metric)}{_hint(metric, offered)}"
+        f"{spell_out(offered, 'or', len(offered))}{own}; got {_got(metric)}{_hint(metric, offered)}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from halfmax._core.result import Table
 from halfmax.metrics.metric import FBeta, Metric
 from halfmax.metrics.named import find_metric
 
@@ -21,6 +22,7 @@ _SHOWN = {
     "fowlkes_mallows": "Fowlkes-Mallows",
 }
 _COST = "cost("  # how the names of costs begin
+_COSTS = {"score": "cost", "expected": "expected_cost", "everyone": "cost_of_everyone"}
 
 
 def metric_name(metric: str) -> str:
@@ -48,6 +50,27 @@ def is_cost(metric: str) -> bool:
 def shown(metric: str, score: Any) -> Any:
     """Return a score as tables and pages show it: the cost itself if the metric is one."""
     return -score + 0.0 if is_cost(metric) else score
+
+
+def with_costs(metric: str, table: Table) -> Table:
+    """Add the cost to a table beside each score, if the metric is minus a cost."""
+    if is_cost(metric):
+        costs = {name: column for name, column in table.items() if name in _COSTS}
+        table.update({_COSTS[name]: shown(metric, column) for name, column in costs.items()})
+    return table
+
+
+def costs_alone(table: Table) -> Table:
+    """Put costs in the places of the scores, which are minus the costs."""
+    there = {name: cost for name, cost in _COSTS.items() if cost in table}
+    columns = {
+        there.get(name, name): table[there.get(name, name)]
+        for name in table
+        if name not in there.values()
+    }
+    table.clear()
+    table.update(columns)
+    return table
 
 
 def known_metric(name: str) -> Metric | None:

@@ -17,7 +17,7 @@ from halfmax._core.types import Array, Floats
 from halfmax.metrics.average import mean_over_labels
 from halfmax.metrics.cost import RowCost
 from halfmax.metrics.named import PRECISION, RECALL
-from halfmax.metrics.words import is_cost, known_metric, shown
+from halfmax.metrics.words import costs_alone, is_cost, known_metric, with_costs
 from halfmax.tuning.by_label import ByLabel
 from halfmax.tuning.file import COLUMNS, Saved
 from halfmax.tuning.outlets import Outlets
@@ -319,15 +319,10 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
     def _plain_table(self) -> Table:
         names = list(self.labels) if self.labels else list(range(len(self.thresholds)))
         columns = {"label": names, **dict(zip(COLUMNS, self._columns(), strict=True))}
-        if is_cost(self.metric):
-            columns["cost"] = shown(self.metric, self.label_scores)
-        return Table(columns, self._unknown)
+        return with_costs(self.metric, Table(columns, self._unknown))
 
     def _shown_table(self) -> Table:
-        table = self._plain_table()
-        if is_cost(self.metric):
-            del table["score"]  # minus the cost
-        return table.beginning(_SHOWN, "table() has them all")
+        return costs_alone(self._plain_table()).beginning(_SHOWN, "table() has them all")
 
     def _columns(self) -> tuple[Array, ...]:
         return (

@@ -10,7 +10,13 @@ import typer
 from halfmax.cli import options as o
 from halfmax.cli.bar import Bar
 from halfmax.cli.commands.report import check_page, report_options
-from halfmax.cli.groups import ColumnOptions, FloorOptions, GoalOptions, expanded
+from halfmax.cli.groups import (
+    ColumnOptions,
+    FloorOptions,
+    GoalOptions,
+    expanded,
+    metric_or_cost,
+)
 from halfmax.cli.labelled_files import LabelledFiles, open_long, read_wide_pair
 from halfmax.cli.outcome import refuse_two_outputs, report
 from halfmax.cli.own_input import refuse_own_input
@@ -57,9 +63,10 @@ def tune(
 ) -> None:
     """Find the thresholds with the highest metric, exactly, from labelled scores."""
     files = LabelledFiles.of(context, sources, columns, weight)
-    question = {**goal.arguments, **floors.arguments, **_if_set(n_instances)}
     with running(quiet, debug) as run:
         refuse_two_outputs(out, as_json)
+        _refuse_metric_and_cost(context)
+        question = {**goal.arguments, **floors.arguments, **_if_set(n_instances)}
         to = TuneOutput(out, page, force, report_options(title, quick_report))
         _check_output(context, to, files.paths())
         found = Tuned(_tune(files, question, run, to), page)
@@ -73,6 +80,7 @@ def assess(
     context: typer.Context,
     sources: o.Sources,
     goal: GoalOptions,
+    floors: FloorOptions,
     columns: ColumnOptions,
     resamples: o.Resamples = 1000,
     level: o.Level = 0.95,
@@ -87,7 +95,8 @@ def assess(
     files = LabelledFiles.of(context, sources, columns, weight)
     draws = {"n_resamples": resamples, "level": level, "seed": seed, **_if_set(n_instances)}
     with running(quiet, debug) as run:
-        found = _ask("assess", files, run, **goal.arguments, **draws)
+        _refuse_metric_and_cost(context)
+        found = _ask("assess", files, run, **goal.arguments, **floors.arguments, **draws)
         report("assess", found, run, as_json)
 
 
@@ -97,6 +106,7 @@ def diagnose(
     sources: o.Sources,
     columns: ColumnOptions,
     metric: o.Metric = "f1",
+    cost: o.Cost = None,
     zero_division: o.ZeroDivision = 0.0,
     resamples: o.Resamples = 200,
     level: o.Level = 0.95,
@@ -109,8 +119,15 @@ def diagnose(
     files = LabelledFiles.of(context, sources, columns)
     draws = {"n_resamples": resamples, "level": level, "seed": seed}
     with running(quiet, debug) as run:
-        found = _ask("diagnose", files, run, metric=metric, zero_division=zero_division, **draws)
+        _refuse_metric_and_cost(context)
+        goal = metric_or_cost(metric, cost)
+        found = _ask("diagnose", files, run, metric=goal, zero_division=zero_division, **draws)
         report("diagnose", found, run, as_json)
+
+
+def _refuse_metric_and_cost(context: typer.Context) -> None:
+    if o.is_set(context, "metric") and o.is_set(context, "cost"):
+        raise ValueError("--metric and --cost are two goals: choose one")
 
 
 def _next_step(out: str | None) -> str:
