@@ -17,7 +17,7 @@ CASES = {
     "halfmax ": COMMANDS,
     "halfmax mesh ": {"fit", "tag", "evaluate", "generate"},
     "halfmax tune --average m": {"macro", "micro"},
-    "halfmax assess --average ": {"macro", "micro", "samples"},
+    "halfmax assess --average s": {"samples"},
     "halfmax tune --quick": {"--quick-report"},
     "halfmax report --t": {"--truth", "--truth-file", "--title", "--trust-rows"},
     "halfmax decide --metric f": {"f1", "f0.5", "f2"},

@@ -21,7 +21,7 @@ from shell import assert_fits, run, unwrapped
 from surroundings import PATIENCE
 
 import halfmax as hm
-from halfmax.cli.messages import columns_of, on_one_line, typing, wrapped
+from halfmax.cli.messages import columns_of, command_line, on_one_line, wrapped
 
 LONG_NAME = "scores of the classifier that was trained in May, held out rows.csv"
 DEEP = "a-folder-with-a-long-name/" * 6
@@ -244,7 +244,7 @@ class TestColours:
         assert YELLOW.encode() in done.stderr
         assert HINT.encode() not in done.stderr
 
-    @pytest.mark.parametrize("words", [["--quiet"], ["--json"]])
+    @pytest.mark.parametrize("words", [["--quiet"], ["--json"], ["--out", "-"]], ids=" ".join)
     def test_hints_are_for_people(self, words):
         shown = in_terminal(["tune", "long.csv", *words])
         assert f"{YELLOW}warning: " in shown
@@ -286,7 +286,7 @@ def test_lines_hold_as_many_words_as_fit(words, columns, indent):
 
 def test_names_from_the_command_line_stay_whole():
     text = "out of a b c.csv and x y, a b"
-    with typing(["tune", "a b c.csv", "--out=x y"]):
+    with command_line(["tune", "a b c.csv", "--out=x y"]):
         lines = wrapped(text, 10).split("\n")
     assert lines == ["out of", "a b c.csv", "and x y, a", "b"]
 

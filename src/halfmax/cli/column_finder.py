@@ -79,7 +79,7 @@ def find_columns(paths: Sequence[str], roles: Roles, run: Run) -> Roles:
 
 
 def describe(name: str, column: pa.ChunkedArray) -> Column:
-    """Tell from the first rows what a column may be."""
+    """Describe a column by its first rows."""
     values = pa.chunked_array(map(plain, column.chunks), plain_type(column.type)).drop_null()
     kind = _type_of(values.type)
     if kind == OTHER:

@@ -19,7 +19,7 @@ _typed: ContextVar[tuple[str, ...]] = ContextVar("_typed", default=())
 
 
 @contextmanager
-def typing(words: Sequence[str]) -> Iterator[None]:
+def command_line(words: Sequence[str]) -> Iterator[None]:
     """Remember the words of the command line; file names among them are not broken at spaces."""
     token = _typed.set(tuple(words))
     try:

@@ -84,7 +84,7 @@ class Program(Group):
         """Run a command; in standalone mode, end the process with the exit code."""
         if "_HALFMAX_COMPLETE" in os.environ:
             _unwrap_help()
-        with messages.typing(sys.argv[1:] if args is None else args):
+        with messages.command_line(sys.argv[1:] if args is None else args):
             try:
                 code = super().main(
                     args, prog_name, complete_var, False, windows_expand_args, **extra

@@ -70,8 +70,7 @@ def tune(
         to = TuneOutput(out, page, force, report_options(title, quick_report))
         _check_output(context, to, files.paths())
         found = Tuned(_tune(files, question, run, to), page)
-        if not as_json:
-            run.next_steps.append(_next_step(out))
+        run.next_steps += _next_steps(out, as_json)
         report("tune", found, run, as_json, out, [] if page is None else [page])
 
 
@@ -130,10 +129,12 @@ def _refuse_metric_and_cost(context: typer.Context) -> None:
         raise ValueError("--metric and --cost are two goals: choose one")
 
 
-def _next_step(out: str | None) -> str:
-    if out in (None, STANDARD):
-        return "--out thresholds.json saves the thresholds; halfmax apply predicts with them"
-    return f"halfmax apply {shlex.quote(str(out))} NEW_SCORES predicts with these thresholds"
+def _next_steps(out: str | None, as_json: bool) -> list[str]:
+    if as_json or out == STANDARD:  # a program reads the thresholds
+        return []
+    if out is None:
+        return ["--out thresholds.json saves the thresholds; halfmax apply predicts with them"]
+    return [f"halfmax apply {shlex.quote(out)} NEW_SCORES predicts with these thresholds"]
 
 
 def _check_output(context: typer.Context, to: TuneOutput, sources: list[str]) -> None:
