@@ -10,6 +10,7 @@ from shell import run
 import halfmax
 from halfmax.cli import app, options
 from halfmax.cli.commands import labelled
+from halfmax.expected.ratio import find_ratio
 from halfmax.metrics.goal import check_guard
 from halfmax.metrics.named import find_metric
 from halfmax.paper import reproduce as study
@@ -70,7 +71,10 @@ def test_names_that_complete_are_names_of_the_library():
         assert find_metric(name).name == name
     for name in options.complete_guard(""):
         assert check_guard(name).name == name
-    assert options.complete_average("") == ["macro", "micro", "samples"]
+    assert options.complete_average("") == ["macro", "micro", "samples", "weighted"]
+    assert options.complete_plain_average("") == ["macro", "micro", "samples"]
+    for name in options.complete_expected_metric(""):
+        assert find_ratio(name)
     assert options.complete_unknown("") == list(UNKNOWN)
     assert options.complete_format("a") == ["arrow"]
 

@@ -426,7 +426,7 @@ class TestStandardInput:
 
 WRONG = {
     "--metric must be 'f1'": ["tune", "scores.parquet", "--metric", "f"],
-    "'npv' or 'fowlkes_mallows'; got 'g'": ["tune", "scores.parquet", "--metric", "g"],
+    "--cost is for costs; got 'g'": ["tune", "scores.parquet", "--metric", "g"],
     "--average must be 'macro'": ["assess", "scores.parquet", "--average", "mean"],
     "--guard must be 'auto'": ["tune", "scores.parquet", "--guard", "x"],
     "--min-precision must be a number from 0 to 1": ["tune", "scores.csv", "--min-precision", 2],

@@ -34,7 +34,8 @@ def test_every_option_in_the_table_exists():
         ("y_true", "the truth"),
         ("diagnose()", "halfmax diagnose"),
         ("the thresholds", "the thresholds"),
-        ("pos_label='yes'", "pos_label='yes'"),
+        ("pos_label='yes'", "--positive yes"),
+        ("sort='yes'", "sort='yes'"),
     ],
 )
 def test_spellings(python, shell):

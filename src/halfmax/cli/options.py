@@ -20,6 +20,20 @@ def complete_metric(incomplete: str) -> list[str]:
     return [name for name in ("f1", "f0.5", "f2", *NAMED) if name.startswith(incomplete)]
 
 
+def complete_expected_metric(incomplete: str) -> list[str]:
+    """Complete the name of a metric whose expectation is known."""
+    from halfmax.expected.ratio import NAMES
+
+    return [name for name in ("f1", "f0.5", "f2", *NAMES) if name.startswith(incomplete)]
+
+
+def complete_plain_average(incomplete: str) -> list[str]:
+    """Complete the name of an average that needs no truth."""
+    from halfmax.metrics.average import AVERAGES
+
+    return [name for name in AVERAGES if name.startswith(incomplete)]
+
+
 def complete_average(incomplete: str) -> list[str]:
     """Complete the name of an average."""
     from halfmax.metrics.average import AVERAGES, WEIGHTED
@@ -173,6 +187,26 @@ Average = Annotated[
         "weighted, the mean over labels weighted by their positives.",
         metavar="NAME",
         autocompletion=complete_average,
+        rich_help_panel=_GOAL,
+    ),
+]
+ExpectedMetric = Annotated[
+    str,
+    typer.Option(
+        "--metric",
+        help="f1, any f<beta>, jaccard, accuracy, precision or recall.",
+        metavar="NAME",
+        autocompletion=complete_expected_metric,
+        rich_help_panel=_GOAL,
+    ),
+]
+PlainAverage = Annotated[
+    str,
+    typer.Option(
+        "--average",
+        help="macro, the mean over labels; micro, pooled counts; samples, the mean over instances.",
+        metavar="NAME",
+        autocompletion=complete_plain_average,
         rich_help_panel=_GOAL,
     ),
 ]

@@ -17,6 +17,7 @@ _KINDS = {
     KIND_ACCURACY: ACCURACY,
     KIND_RECALL: RECALL,
 }
+NAMES = [known.name for known in _KINDS.values()]
 _UNLIKELY = 55.0  # exp(-55), times the largest ratio of two reciprocals that can occur, is nothing
 # Below TINY expectations are linear in the probabilities. They are computed after scaling up by
 # LIFT, out of the subnormal numbers, which have few digits, and scaled down again.
@@ -44,8 +45,7 @@ class Ratio(NamedTuple):
 
 def find_ratio(metric: str | Metric) -> Ratio:
     """Return the metric as the kernels see it; raise an error if they cannot compute it."""
-    names = [known.name for known in _KINDS.values()]
-    found = find_metric(metric, names)
+    found = find_metric(metric, NAMES)
     if isinstance(found, FBeta):
         b2 = found.beta * found.beta
         return Ratio(KIND_F, 1.0, b2, 1.0 + b2, found.cut)
@@ -59,7 +59,7 @@ def find_ratio(metric: str | Metric) -> Ratio:
         hint = f"; for these costs, predict where the probability is at least {cut:.4g}"
     raise ArgumentError(
         f"{in_python('metric')} must be one whose expectation is known in closed form: any "
-        f"'f<beta>' or FBeta, {spell_out(names, 'or')}; got {metric!r}{hint}"
+        f"'f<beta>' or FBeta, {spell_out(NAMES, 'or')}; got {metric!r}{hint}"
     )
 
 

@@ -114,7 +114,7 @@ def fit(
 def tag(
     model: m.Model,
     files: m.Files,
-    average: o.Average = "micro",
+    average: o.PlainAverage = "micro",
     rule: m.Rule = "auto",
     out: m.TagsOut = STANDARD,
     form: m.Format = None,
