@@ -1,6 +1,7 @@
 """Classes by name, costs, floors and caps on the command line."""
 
 import json
+import subprocess
 
 import numpy as np
 import pytest
@@ -132,3 +133,25 @@ def test_a_wide_file_of_truth_may_hold_names(tmp_path):
     expected = hm.tune(truth, scores).thresholds
     assert [label["threshold"] for label in found["labels"]] == expected.tolist()
     assert run("tune", *words).exit_code == 2
+
+
+@pytest.mark.parametrize("header", ["prob,outcome", "the probability;truth or not"])
+@pytest.mark.parametrize("missing", ["", "NaN"])
+def test_the_message_about_missing_values_has_a_command_that_drops_them(
+    tmp_path, monkeypatch, header, missing
+):
+    monkeypatch.chdir(tmp_path)
+    path = written(tmp_path, ["no", "yes"], "some scores.csv", header)
+    delimiter = ";" if ";" in header else ","
+    lines = path.read_text().splitlines()
+    lines[1:] = [line.replace(",", delimiter) for line in lines[1:]]
+    lines[5] = f"{missing}{delimiter}yes"
+    path.write_text("\n".join(lines) + "\n")
+    found = run("tune", path.name, "--positive", "yes")
+    assert found.exit_code == 2
+    message, _, command = found.stderr.rpartition("rows:")
+    assert "row 4 of some scores.csv" in " ".join(message.split())
+    assert subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    kept = answer("tune", "complete.csv", "--positive", "yes")
+    assert kept["labels"][0]["support"] in (TRUTH.sum(), TRUTH.sum() - 1)
+    assert len((tmp_path / "complete.csv").read_text().splitlines()) == len(lines) - 1

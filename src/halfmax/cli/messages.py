@@ -1,6 +1,7 @@
 """Messages on stderr: at most 80 columns wide, broken between words, coloured in a terminal."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -90,6 +91,7 @@ def complain(text: str) -> None:
 
 def say_command(words: str) -> None:
     """Print a command to copy on lines of its own, which a shell reads as one."""
+    words = re.sub("'[^']*'", lambda quoted: quoted[0].replace(" ", _NO_BREAK), words)
     columns = columns_of(sys.stderr) - len(" \\")
     lines = wrapped(words, columns - 2 * len(_INDENT), _INDENT).splitlines()
     _print(" \\\n".join(2 * _INDENT + line for line in lines), NOTE)

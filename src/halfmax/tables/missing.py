@@ -20,10 +20,10 @@ def showing_how_to_drop(place: Any) -> Iterator[None]:
         yield
         return
     except MissingValueError as error:
-        refusal = str(error)
-    found = _COLUMN.search(refusal)
-    line = None if found is None else drop_line(place, literal_eval(found[1]))
-    raise MissingValueError(refusal if line is None else f"{refusal}. To drop such rows: {line}")
+        refusal = error.refusal
+    found = _COLUMN.search(refusal)  # errors of engines come back as text
+    column = None if found is None else str(literal_eval(found[1]))
+    raise MissingValueError(refusal, column, None if column is None else drop_line(place, column))
 
 
 def drop_line(place: Any, column: str) -> str | None:

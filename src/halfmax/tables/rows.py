@@ -17,7 +17,12 @@ from halfmax.tables.convert import to_numpy
 
 
 class MissingValueError(ValueError):
-    """A column has a null or NaN."""
+    """A column has a null or NaN; `line` is the code that drops such rows, if it is known."""
+
+    def __init__(self, refusal: str, column: str | None = None, line: str | None = None) -> None:
+        how = "" if line is None else f". To drop such rows: {line}"
+        super().__init__(f"{refusal}{how}")
+        self.refusal, self.column = refusal, column
 
 
 class Place(NamedTuple):

@@ -18,6 +18,7 @@ from halfmax.cli.groups import (
     metric_or_cost,
 )
 from halfmax.cli.labelled_files import LabelledFiles, open_long, read_wide_pair
+from halfmax.cli.missing_rows import suggesting_to_drop_rows
 from halfmax.cli.outcome import refuse_two_outputs, report
 from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.run import Run, running
@@ -166,7 +167,7 @@ def _tune(files: LabelledFiles, goal: dict[str, Any], run: Run, to: TuneOutput) 
             files = files if files.is_wide else files.found(paths, run)
             if page is not None and not files.is_wide:
                 open_long(files, paths)  # fails now rather than after the counting
-            tuned = _answer("tune", files, paths, bar, goal)
+            tuned = _answer("tune", files, paths, bar, goal, run)
             if path is not None:
                 tuned.save(path)
         if page is not None:
@@ -197,17 +198,23 @@ def _saved(out: str | None, run: Run) -> Iterator[None]:
 def _ask(name: str, files: LabelledFiles, run: Run, **options: Any) -> Any:
     with run.working(f"{name}: reading") as bar, incoming(files.paths(), run) as paths:
         files = files if files.is_wide else files.found(paths, run)
-        return _answer(name, files, paths, bar, options)
+        return _answer(name, files, paths, bar, options, run)
 
 
 def _answer(
-    name: str, files: LabelledFiles, paths: list[str], bar: Bar, options: dict[str, Any]
+    name: str,
+    files: LabelledFiles,
+    paths: list[str],
+    bar: Bar,
+    options: dict[str, Any],
+    run: Run,
 ) -> Any:
     """Call the library's function of that name: for tables, or for arrays if files are wide."""
     import halfmax as hm
 
     if not files.is_wide:
-        return getattr(hm, f"{name}_table")(paths, progress=bar, **files.arguments, **options)
+        with suggesting_to_drop_rows(paths, run):
+            return getattr(hm, f"{name}_table")(paths, progress=bar, **files.arguments, **options)
     truth, scores = read_wide_pair(files, paths)
     bar.begin(f"{name}: {scores.rows:,} rows")
     if files.weight is not None:
