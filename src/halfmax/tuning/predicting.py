@@ -49,19 +49,28 @@ class Predicting:
             raise ArgumentError(
                 f"{in_python('unknown')} must be {spell_out(UNKNOWN, 'or')}; got {unknown!r}"
             )
-        if unknown == "ignore" and self.labels is not None:
-            y_score = self._with_known_columns(y_score)
+        y_score = self._with_known_columns(y_score, unknown)
         scores = open_scores(y_score, "y_score")
         limits = self._thresholds_for(scores, never=unknown == "never")
         predictions = _apply.predict(scores.values, limits)
         return like_input(predictions, scores, y_score)
 
-    def _with_known_columns(self, y_score: Any) -> Any:
-        """Return a frame without the columns that have no threshold."""
-        columns, known = frames.columns_of(y_score), set(self.labels or ())
-        if columns is None or self.average == "binary" or known.issuperset(columns):
+    def _with_known_columns(self, y_score: Any, unknown: str) -> Any:
+        """Return a frame without the columns that have no threshold, or refuse these."""
+        columns = None if self.labels is None else frames.columns_of(y_score)
+        if columns is None or self.average == "binary" or unknown == "never":
             return y_score
+        if unknown == "error":
+            self._places_of(columns)
+            return y_score
+        known = set(self.labels or ())
         return frames.with_columns(y_score, [name for name in columns if name in known])
+
+    def _places_of(self, columns: Labels, more: Labels = ()) -> list[int]:
+        """Return the place of each column among the labels and those after them."""
+        hint = f". {setting('unknown', 'ignore')} leaves columns without a threshold out"
+        known = (*(self.labels or ()), *more)
+        return match_labels(known, columns, "the thresholds", "y_score", hint)
 
     def _thresholds_for(self, scores: Matrix, never: bool = False) -> Floats:
         """Return the thresholds in the order of the columns of these scores.
@@ -77,13 +86,10 @@ class Predicting:
             )
         named = scores.labels is not None and self.labels is not None
         if len(shape) == 2 and named and self.average != "binary":
-            names, limits = self.labels or (), self.thresholds
-            if never:
-                extra = tuple(name for name in scores.labels or () if name not in set(names))
-                names, limits = names + extra, np.append(limits, np.full(len(extra), np.inf))
-            hint = f". {setting('unknown', 'ignore')} leaves columns without a threshold out"
-            found = match_labels(names, scores.labels or (), "the thresholds", "y_score", hint)
-            return limits[found]
+            columns, known = scores.labels or (), set(self.labels or ())
+            extra = tuple(name for name in columns if name not in known) if never else ()
+            limits = np.append(self.thresholds, np.full(len(extra), np.inf))
+            return limits[self._places_of(columns, extra)]
         if self.average == "binary" and len(shape) == 2 and shape[1] == 2:
             raise ArgumentError(
                 f"{in_python('y_score')} must be one score for each row; from a two-column "
