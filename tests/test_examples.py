@@ -119,3 +119,49 @@ def test_a_script_runs_by_itself(tmp_path):
 def test_scripts_are_short_and_in_the_list(name):
     assert len((FOLDER / f"{name}.py").read_text("utf-8").splitlines()) < 80
     assert f"[{name}.py]({name}.py)" in (FOLDER / "README.md").read_text("utf-8")
+
+
+FIRST = FOLDER / "first_ten_minutes"
+FIRST_NAMES = sorted(path.name for path in FIRST.iterdir() if path.suffix in (".py", ".sh"))
+SAYS = {  # what each of the first scripts shows, and what it must not show
+    "fraud_costs.py": ("expect a cost of", "tuned"),
+    "sensitivity_floor.py": ("malignant", "with 100 biopsies"),
+    "tags_in_a_frame.py": ("Thresholds for 200 labels", "too few positives", "tag 0: "),
+    "yes_no.sh": ("Tuned one classifier: mean cost(fp=1, fn=10)", "probability,default,predicted"),
+}
+
+
+def start(name, folder):
+    """Run a script as a person would, with halfmax on the path."""
+    here = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    command = ["sh"] if name.endswith(".sh") else [sys.executable]
+    return subprocess.run(
+        [*command, FIRST / name],
+        capture_output=True,
+        check=False,
+        cwd=folder,
+        env=os.environ | {"PYTHONWARNINGS": "error", "PATH": here, "TMPDIR": str(folder)},
+        text=True,
+        timeout=PATIENCE,
+    )
+
+
+@pytest.mark.parametrize("name", FIRST_NAMES)
+def test_the_first_ten_minutes_go_through(name, tmp_path):
+    done = start(name, tmp_path)
+    assert done.returncode == 0, done.stderr
+    for words in SAYS[name]:
+        assert words in done.stdout
+    assert "warning" not in done.stderr.lower()
+
+
+@pytest.mark.parametrize("name", FIRST_NAMES)
+def test_the_first_scripts_are_short_and_in_the_list(name):
+    assert len((FIRST / name).read_text("utf-8").splitlines()) <= 25
+    assert f"(first_ten_minutes/{name})" in (FOLDER / "README.md").read_text("utf-8")
+
+
+def test_costs_pay_off_on_new_payments(tmp_path):
+    lines = start("fraud_costs.py", tmp_path).stdout.splitlines()
+    at_half, tuned = (float(line.split()[-5]) for line in lines[-2:])
+    assert tuned < 0.5 * at_half
