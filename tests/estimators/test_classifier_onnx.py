@@ -142,12 +142,13 @@ def test_rows_at_the_threshold_are_predicted_alike(estimator):
     assert_same(answers(model)[0], model.predict(X))
 
 
-def test_every_attained_threshold_predicts_alike():
-    estimator = forest().fit(X, Y[:, 0])
-    model = Classifier(estimator, cv="prefit").fit(X, Y[:, 0])
-    for threshold in model.staircase_.thresholds[5:-5:12]:
-        model.thresholds_ = np.array([threshold])
+def test_many_attained_thresholds_predict_alike():
+    estimator, seen = forest().fit(X, Y[:, 0]), set()
+    for beta in np.geomspace(0.2, 4.0, 16):
+        model = Classifier(estimator, cv="prefit", metric=hm.FBeta(beta)).fit(X, Y[:, 0])
+        seen.add(model.threshold_)
         assert_same(answers(model)[0], model.predict(X))
+    assert len(seen) > 5
 
 
 @pytest.mark.parametrize("pos_label", [None, "no", "yes"])
@@ -207,10 +208,17 @@ def test_a_pipeline_that_reads_text():
     assert_same(session.run(None, {"X": words})[0], model.predict(words[:, 0]))
 
 
-def test_a_frozen_estimator_and_labels_that_are_never_predicted():
+def test_a_frozen_estimator():
     frozen = FrozenEstimator(OneVsRestClassifier(LogisticRegression()).fit(X, Y))
     model = Classifier(frozen).fit(X, Y)
-    model.thresholds_ = np.array([0.5, np.inf, 0.2])
+    assert_same(answers(model)[0], model.predict(X))
+
+
+def test_a_label_that_is_never_predicted():
+    fitted = OneVsRestClassifier(LogisticRegression()).fit(X, Y)
+    without = Y * [1, 0, 1]
+    model = Classifier(fitted, cv="prefit").fit(X, without)
+    assert model.thresholds_[1] == np.inf
     label, _ = answers(model)
     assert_same(label, model.predict(X))
     assert label[:, 1].sum() == 0
@@ -227,6 +235,12 @@ def without_positives():
     return np.column_stack([Y[:, 0], np.zeros(ROWS, int)])
 
 
+def scored_by(method):
+    model = Classifier(LogisticRegression()).fit(X, Y[:, 0])
+    model._rule = model._rule._replace(method=method)
+    return model
+
+
 DATES = np.array(["2020-01-01", "2020-02-01"], "datetime64[D]")
 REFUSED = {
     "expected rule": (
@@ -236,6 +250,10 @@ REFUSED = {
     "dates as classes": (
         lambda: Classifier(LogisticRegression()).fit(X, DATES[Y[:, 0]]),
         "classes must be strings or integers to be converted to ONNX; got .*2020",
+    ),
+    "another method": (
+        lambda: scored_by("predict_log_proba"),
+        "scores of predict_log_proba cannot be converted .* response_method='predict_proba'",
     ),
     "discriminant": (
         lambda: Classifier(LinearDiscriminantAnalysis()).fit(X, Y[:, 0]),

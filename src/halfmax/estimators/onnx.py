@@ -14,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from halfmax._core.extras import require_installed
 from halfmax._core.types import Array, Floats
 from halfmax.estimators.fitted_rule import FittedRule
-from halfmax.estimators.responses import METHODS
 from halfmax.estimators.threshold_classifier import ThresholdClassifier
 from halfmax.staircase.grid import equivalent
 
 _ALIAS = "HalfmaxThresholdClassifier"
 _OPTIONS = {"zipmap": [True, False], "nocl": [True, False], "output_class_labels": [False]}
+_METHODS = ("predict_proba", "decision_function", "predict")  # whose scores a graph has
 _INT64 = 7  # ONNX's number of this type
 _ROUNDING = 2.0**-20  # of the largest score: more than float32 arithmetic loses
 _MOST = 2.0**-10  # of a probability, which may be very small
@@ -203,7 +203,7 @@ def _rule_of(model: Any) -> FittedRule:
             "prediction of a row depends on all rows of its batch: fit with rule='empirical', "
             "which keeps its thresholds"
         )
-    if rule.method not in METHODS:
+    if rule.method not in _METHODS:
         raise NotImplementedError(
             f"scores of {rule.method} cannot be converted to ONNX: use response_method="
             "'predict_proba' or 'decision_function'"
