@@ -12,6 +12,7 @@ from tools.stub import STUB, stub
 
 HEAVY = ["scipy", "sklearn", "pandas", "polars", "pyarrow", "narwhals", "matplotlib"]
 OF_PAGES = ["altair", "vl_convert", "itables", "jinja2"]
+OF_EXPORT = ["sqlglot", "onnx", "skl2onnx"]
 ENGINES = ["pyspark", "dask", "distributed", "duckdb"]
 CONTRACT = ["FBeta", "HalfmaxWarning", "Metric", "Staircase", "Thresholds", "score", "tune"]
 
@@ -29,7 +30,12 @@ def loaded(names, program):
 
 
 def test_importing_halfmax_loads_nothing_heavy():
-    assert loaded(HEAVY + ENGINES + OF_PAGES, "import halfmax") == []
+    assert loaded(HEAVY + ENGINES + OF_PAGES + OF_EXPORT, "import halfmax") == []
+
+
+def test_public_names_need_no_package_of_exports():
+    program = "from halfmax import *; Thresholds.from_dict({'a': 0.3}).predict([0.3])"
+    assert loaded(OF_EXPORT, program) == []
 
 
 def test_tuning_arrays_needs_no_data_frame_library():

@@ -182,6 +182,25 @@ def thresholds() -> Iterator[Case]:
     yield Case("thresholds/predict series", partial(answers["one"].predict, pd.Series(s[:, 0])))
 
 
+def thresholds_by_hand() -> Iterator[Case]:
+    y, s = many()
+    changes = {NAMES[0]: 0.5, NAMES[2]: float("inf")}
+    for average, each, kind in product(AVERAGES, (True, False), (None, "whole")):
+        how = {"average": average, "per_label": each, "labels": NAMES}
+        heavy = None if kind is None else weights(len(y), kind)
+        t = hm.tune(y, s, sample_weight=heavy, **how)
+        title = f"{average} {'each' if each else 'shared'} {kind or 'no'} weights"
+        yield Case(f"by hand/replaced/{title}", partial(t.replace, changes))
+    own = hm.Thresholds.from_dict({"a": 0.35, "b": -1e-7, "c": float("inf")}, "f2", "micro")
+    yield Case("by hand/from a dictionary", partial(saved, own, "own.json"))
+    left, right = (hm.tune(y, s, labels=names) for names in (NAMES, [*NAMES[1:], "new"]))
+    yield Case("by hand/joined", lambda: left | right)
+    for dialect in ("postgres", "sqlite", "bigquery", "tsql"):
+        work = partial(lambda name: Answer(words=own.to_sql(name)), dialect)
+        yield Case(f"by hand/sql {dialect}", work)
+    yield Case("by hand/onnx", lambda: own.to_onnx().SerializeToString())
+
+
 def scores() -> Iterator[Case]:
     y, s = many()
     p = (s > 0.7).astype(np.int64)
@@ -238,6 +257,7 @@ GROUPS = (
     tune_many_restricted,
     tune_large,
     thresholds,
+    thresholds_by_hand,
     scores,
     staircases,
     metrics,

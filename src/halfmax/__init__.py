@@ -59,6 +59,7 @@ _HOME = {
     "expected_curve": "expected.curve",
     "joint_from_samples": "expected.joint",
     "make_threshold_scorer": "estimators.threshold_scorer",
+    "register_onnx": "estimators.onnx",
     "score": "metrics.score",
     "simulate_winners_curse": "honesty.winners_curse",
     "tune": "tuning.tune",

@@ -7,6 +7,7 @@ from halfmax.displays.label_health import LabelHealthDisplay as LabelHealthDispl
 from halfmax.displays.threshold_curve import ThresholdCurveDisplay as ThresholdCurveDisplay
 from halfmax.displays.winners_curse import WinnersCurseDisplay as WinnersCurseDisplay
 from halfmax.estimators.expected_f_classifier import ExpectedFClassifier as ExpectedFClassifier
+from halfmax.estimators.onnx import register_onnx as register_onnx
 from halfmax.estimators.threshold_classifier import ThresholdClassifier as ThresholdClassifier
 from halfmax.estimators.threshold_scorer import make_threshold_scorer as make_threshold_scorer
 from halfmax.expected.curve import expected_curve as expected_curve
@@ -78,6 +79,7 @@ __all__ = [
     "expected_curve",
     "joint_from_samples",
     "make_threshold_scorer",
+    "register_onnx",
     "score",
     "simulate_winners_curse",
     "tune",

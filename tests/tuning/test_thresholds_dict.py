@@ -17,9 +17,6 @@ from numpy.testing import assert_array_equal
 from strategies import averages, forms, many_labels, metrics, one_classifier, to_sparse
 
 import halfmax as hm
-from halfmax.displays.half_max import HalfMaxDisplay
-from halfmax.displays.label_health import LabelHealthDisplay
-from halfmax.displays.threshold_curve import ThresholdCurveDisplay
 
 pytestmark = [pytest.mark.kernels, pytest.mark.filterwarnings("ignore::halfmax.HalfmaxWarning")]
 
@@ -398,14 +395,6 @@ def test_a_table_is_not_read_again_for_a_change(table):
     assert np.isnan(found.score)
 
 
-def test_a_changed_table_can_be_drawn_and_reported(table, tmp_path, close_figures):  # noqa: ARG001
-    found = hm.tune_table(table).replace({"cats": 0.5})
-    drawn = found.plot(label="cats", n_resamples=0)
-    assert drawn.threshold == 0.5
-    page = found.report(tmp_path / "page.html", n_resamples=20).read_text("utf-8")
-    assert "some of these thresholds were set by hand" in page
-
-
 def test_a_staircase_at_hand_knows_the_counts_at_scores_of_positives(table):
     t = hm.tune_table(table)
     stairs = t._tuning.stairs  # reads the table and keeps what it counts
@@ -552,111 +541,7 @@ def test_the_first_labels_are_shown_in_their_order(size):
     assert t.table().n_rows == size
 
 
-# Drawn.
-
-
-@pytest.mark.usefixtures("close_figures")
-def test_one_label_is_drawn_as_curves_and_many_as_their_health():
-    t = tuned()
-    curve = t.plot(label="dogs", n_resamples=0, color="black")
-    assert isinstance(curve, ThresholdCurveDisplay)
-    assert (curve.label, curve.threshold) == ("dogs", t["dogs"])
-    assert curve.line_.get_color() == "black"
-    assert isinstance(hm.tune(YY[:, 0], SS[:, 0]).plot(n_resamples=0), ThresholdCurveDisplay)
-    health = t.plot(name="three labels")
-    assert isinstance(health, LabelHealthDisplay)
-    assert health.ax_.get_title() == "three labels"
-
-
-@pytest.mark.usefixtures("close_figures")
-def test_it_is_drawn_on_the_axes_of_the_caller():
-    import matplotlib.pyplot as plt
-
-    axes = plt.subplots(1, 2)[1]
-    assert tuned().plot(axes[0]).ax_ is axes[0]
-    assert tuned().plot(axes[1], "cats", n_resamples=0).ax_ is axes[1]
-
-
-@pytest.mark.usefixtures("close_figures")
-def test_a_changed_threshold_is_the_one_that_is_marked():
-    t = tuned().replace({"cats": 0.5})
-    assert t.plot(label="cats", n_resamples=0).threshold == 0.5
-    assert_array_equal(t.plot().share, t.predicted / len(YY))
-
-
-@pytest.mark.usefixtures("close_figures")
-def test_without_data_labels_are_compared_with_calibrated_ones(path):
-    t = loaded(tuned(), path)
-    assert isinstance(t.plot(), HalfMaxDisplay)
-    some = t.replace({"cats": 0.5}).plot()
-    assert np.isnan(some.half_max).tolist() == [True, False, False]
-
-
-DRAWN = [
-    (lambda: tuned().plot(label="cat"), "label must be .* did you mean 'cats'?"),
-    (
-        lambda: hm.Thresholds.from_dict({"a": 0.3, "b": 0.6}).plot(),
-        r"not in memory, .* unknown\. With data, tune\(.*\)\.replace\(t\.to_dict\(\)\)\.plot\(\)",
-    ),
-    (
-        lambda: hm.Thresholds.from_dict({"a": 0.3, "b": 0.6}).plot(label="a"),
-        r"do not know the data .* set by hand\): .* threshold=t\['a'\]\)",
-    ),
-    (
-        lambda: hm.Thresholds.from_dict({"a": 0.3}).plot(),
-        r"do not know the data .* threshold=t\.threshold\)",
-    ),
-    (
-        lambda: LabelHealthDisplay.from_thresholds(hm.Thresholds.from_dict({"a": 0.3}), n_rows=9),
-        r"must have known counts to be drawn; how many rows those of 'a' predict is unknown",
-    ),
-    (
-        lambda: (tuned(average="micro") | tuned(average="micro")).plot(),
-        "must have known scores to be compared",
-    ),
-]
-
-
-@pytest.mark.parametrize(("call", "message"), DRAWN)
-@pytest.mark.usefixtures("close_figures")
-def test_pictures_that_need_unknown_data_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-@pytest.mark.usefixtures("close_figures")
-def test_data_give_numbers_of_ones_own_a_picture():
-    own = hm.Thresholds.from_dict(dict.fromkeys(NAMES, 0.5))
-    t = tuned().replace(own.to_dict())
-    assert_array_equal(t.plot().share, own.predict(SS).mean(axis=0))
-
-
 # Used elsewhere.
-
-
-def test_a_report_about_numbers_of_ones_own_shows_what_they_reach(tmp_path):
-    t = hm.Thresholds.from_dict(dict.fromkeys(NAMES, 0.5))
-    page = t.report(tmp_path / "page.html", YY, SS, n_resamples=20).read_text("utf-8")
-    reached = hm.score(YY, t.predict(SS))
-    assert f"reach a macro F1 of {reached:.4f}" in page
-    assert "It is not known which rows the thresholds were tuned on" in page
-    assert "unknown rows" in page
-    assert "rows not used for tuning" not in page
-    assert "nan" not in page.lower().replace("nand", "").split("<script", 1)[0]
-
-
-def test_a_report_about_a_label_takes_one_or_two_dimensions(tmp_path):
-    t = hm.Thresholds.from_dict({"cats": 0.5})
-    for y, s in ((YY[:, 0], SS[:, 0]), (YY[:, :1], SS[:, :1])):
-        page = t.report(tmp_path / "page.html", y, s, diagnosis=False, n_resamples=20)
-        assert page.stat().st_size > 10_000
-
-
-def test_a_report_about_changed_thresholds_does_not_assess_the_tuning(tmp_path):
-    t = tuned(guard="auto").replace({"cats": 0.5})
-    page = t.report(tmp_path / "page.html", n_resamples=20).read_text("utf-8")
-    assert "some of these thresholds were set by hand" in page
-    assert f"{t.score:.4f}"[:5] in page
 
 
 def test_a_table_is_predicted_with_numbers_of_ones_own(path):

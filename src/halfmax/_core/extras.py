@@ -8,7 +8,10 @@ _EXTRA_OF = {
     "itables": "report",
     "jinja2": "report",
     "matplotlib": "report",
+    "onnx": "onnx",
     "pyarrow": "tables",
+    "skl2onnx": "onnx",
+    "sqlglot": "sql",
 }
 
 
