@@ -284,7 +284,7 @@ def test_what_cannot_be_converted_is_refused_in_words(name):
 
 
 def test_a_classifier_must_be_fitted():
-    with pytest.raises(NotFittedError, match="not fitted yet"):
+    with pytest.raises(NotFittedError, match=r"must be fitted to be converted .* cv='prefit'"):
         converted(Classifier(LogisticRegression()))
 
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.validation import check_is_fitted
 
 from halfmax._core.extras import require_installed
 from halfmax._core.types import Array, Floats
@@ -195,7 +195,11 @@ class _Answer:
 
 def _rule_of(model: Any) -> FittedRule:
     """Return how a fitted classifier predicts, or refuse to convert it."""
-    check_is_fitted(model)
+    if not hasattr(model, "_rule"):
+        raise NotFittedError(
+            "ThresholdClassifier must be fitted to be converted to ONNX; if its estimator is "
+            "fitted already, call fit with cv='prefit'"
+        )
     rule: FittedRule = model._rule
     if rule.name == "expected":
         raise NotImplementedError(
