@@ -8,8 +8,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from halfmax.estimators.fixed_thresholds import classes_of, is_fitted
 from halfmax.estimators.fitted_rule import FIXED, FittedRule
+from halfmax.estimators.fixed_thresholds import classes_of, is_fitted
 from halfmax.estimators.responses import takes_many_labels
 
 

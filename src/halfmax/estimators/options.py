@@ -42,7 +42,7 @@ def ask_goal(owner: Any) -> Goal:
 
 
 def settle_goal(goal: Goal, one_classifier: bool) -> Goal:
-    """Return the goal for one classifier or for many labels, or refuse it before anything is fitted."""
+    """Return the goal for one classifier or for many labels, or refuse it before any fit."""
     settled = goal.settle(one_classifier)
     if settled.average_shown == "micro" and settled.per_label and settled.guard is None:
         micro.require_ratio(settled.metric, 0.5, 1.0)

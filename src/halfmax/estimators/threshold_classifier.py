@@ -26,7 +26,8 @@ class ThresholdClassifier(InnerMethods, ClassifierMixin, MetaEstimatorMixin, Bas
 
     It handles two classes, or many labels with one threshold each. The thresholds are tuned on
     scores of rows that the estimator was not fitted on: the scores of all folds are pooled, and all
-    thresholds are tried on them in one exact sweep.
+    thresholds are tried on them in one exact sweep. Thresholds that are known already can be set
+    instead, also for an estimator that is fitted already.
 
     Parameters
     ----------
@@ -35,11 +36,12 @@ class ThresholdClassifier(InnerMethods, ClassifierMixin, MetaEstimatorMixin, Bas
         labels (OneVsRestClassifier, MultiOutputClassifier, forests, neighbours, networks,
         pipelines), or a regressor, whose predictions are used as scores.
     metric : str or Metric, default="f1"
-        ``"f1"``, any ``"f<beta>"``, ``"jaccard"``, ``"accuracy"``, ``"precision"``, ``"recall"``,
-        or a `Metric` of your own, as in `tune`.
-    average : {"macro", "micro", "samples"}, default="macro"
+        ``"f1"``, any ``"f<beta>"``, ``"mcc"``, another name that `tune` knows, `cost` for costs,
+        or a `Metric` of your own. Costs that differ from row to row serve `tune` only.
+    average : {"macro", "micro", "samples", "weighted"}, default="macro"
         How the score of many labels is averaged: the mean over labels, the metric of the pooled
-        counts, or the mean over rows. It has no effect for two classes.
+        counts, the mean over rows, or the mean over labels weighted by their positives. Two classes
+        have nothing to average.
     rule : {"empirical", "expected"}, default="empirical"
         ``"empirical"`` tunes thresholds on labelled scores (`tune`) and keeps them.
         ``"expected"`` trusts the estimator's probabilities and maximises the expected metric of
@@ -59,9 +61,11 @@ class ThresholdClassifier(InnerMethods, ClassifierMixin, MetaEstimatorMixin, Bas
     guard : str, optional
         None is the exact optimum on the pooled scores. ``"auto"`` gives up a little of it to score
         better on new data, which pays off for labels with few positives. See `tune`.
-    response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        The method whose results are compared with thresholds. ``"auto"`` uses the first that the
-        estimator has; ``"predict"`` is for regressors.
+    response_method : str or list of str, default="auto"
+        The method whose results are compared with thresholds: ``"predict_proba"``,
+        ``"predict_log_proba"``, ``"decision_function"`` or, for regressors, ``"predict"``. Of a
+        list, it is the first that the estimator has. ``"auto"`` tries ``predict_proba``, then
+        ``decision_function``, then ``predict``. The logarithm of 0 is never predicted.
     refit : bool, default=True
         Fit the estimator on all rows in the end. False keeps the one fitted for a single split
         (`cv` is a float, or a splitter that splits once).
@@ -72,6 +76,23 @@ class ThresholdClassifier(InnerMethods, ClassifierMixin, MetaEstimatorMixin, Bas
     pos_label : class, optional
         Which of two classes is positive; by default the second in sorted order. If it is the first,
         values of ``decision_function`` change sign before they are compared with `threshold_`.
+    thresholds : float, array-like, dict or Thresholds, optional
+        Fixed thresholds: nothing is tuned, and `fit` fits the estimator alone. One number is for
+        two classes or for every label, an array is in the order of the labels, and a dict or a
+        `Thresholds` object is matched by label if `y` is a data frame. They are used from the
+        moment they are set, with `set_params` too, and no `fit` is needed if the estimator is
+        fitted already. `cv` (other than ``"prefit"``), `refit`, `n_jobs`, `random_state` and
+        `per_label` then have no effect; guards, floors, caps and ``rule="expected"`` are refused.
+    per_label : bool, default=True
+        Whether each label has its own threshold, or all share one, as in `tune`.
+    zero_division : float, default=0.0
+        The value of 0/0, as in `tune`, in tuning and in every score.
+    min_precision, min_recall, min_specificity : float, optional
+        Floors that the thresholds satisfy on the pooled rows, as in `tune`.
+    max_predicted : int or float, optional
+        The most of the pooled rows that may be predicted, as in `tune`: a share of them below 1, or
+        a number of the rows passed to ``fit``. If `cv` scores only some of these rows, or some of
+        them several times, the number stands for the same share.
 
     Attributes
     ----------
@@ -83,17 +104,18 @@ class ThresholdClassifier(InnerMethods, ClassifierMixin, MetaEstimatorMixin, Bas
     threshold_ : float
         The threshold of two classes.
     score_ : float
-        The metric on the pooled rows.
+        The metric on the pooled rows, minus the mean cost for costs. Fixed thresholds have no
+        `score_`, `expected_score_` and `staircase_`.
     expected_score_ : float
         The metric to expect on new rows. It is usually lower than `score_`, because thresholds look
         better on the rows they were tuned on than on others; it equals `score_` with
         ``rule="expected"``, which tunes nothing.
     assessment_ : Assessment or None
         Intervals of the score and of the thresholds, overall and for each label, and the tuned
-        `Thresholds` with ``table()`` and ``save(path)``; see `assess`. None with
-        ``rule="expected"``. This and `expected_score_` are computed on first access, which takes
-        longer than tuning (with a guard or ``average="samples"`` 30 to 50 times as long); until
-        then the pooled scores are kept.
+        `Thresholds` with ``table()`` and ``save(path)``; see `assess`. None if nothing is tuned.
+        This and `expected_score_` are computed on first access, which takes longer than tuning
+        (with a guard, floors or ``average="samples"`` 30 to 50 times as long); until then the
+        pooled scores are kept.
     staircase_ : Staircase
         The counts at every threshold on the pooled rows, for each label.
     estimator_ : estimator
@@ -119,7 +141,8 @@ class ThresholdClassifier(InnerMethods, ClassifierMixin, MetaEstimatorMixin, Bas
     OneVsRestClassifier and others use the probabilities of what they wrap and ignore its
     thresholds. A label without positives among the rows that a fold fits on is never predicted in
     that fold. If a splitter scores rows more than once, they count each time; the assessment uses
-    the first score of each row.
+    the first score of each row. Parameters other than `thresholds` that are set after ``fit`` take
+    effect in the next one.
 
     Examples
     --------

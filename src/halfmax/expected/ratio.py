@@ -42,9 +42,12 @@ class Ratio(NamedTuple):
         return self.kind in (KIND_PRECISION, KIND_ACCURACY)
 
 
-def find_ratio(metric: str | Metric) -> Ratio:
-    """Return the metric as the kernels see it; raise an error if they cannot compute it."""
-    names = [known.name for known in _KINDS.values()]
+def find_ratio(metric: str | Metric, offered: tuple[Metric, ...] = tuple(_KINDS.values())) -> Ratio:
+    """Return the metric as the kernels see it; raise an error if they cannot compute it.
+
+    `offered` are the metrics that the error offers, beside F-beta.
+    """
+    names = [known.name for known in offered]
     found = find_metric(metric, names)
     if isinstance(found, FBeta):
         b2 = found.beta * found.beta
