@@ -100,7 +100,8 @@ def _check_expected(owner: Any, method: str) -> None:
     why = "rule='empirical'; with rule='expected' nothing is tuned"
     for name in ("guard", *RESTRICTIONS):
         _refuse(owner, name, None, why)
-    _refuse(owner, "per_label", True, why)
+    if not owner.per_label:
+        _refuse(owner, "per_label", True, why)
     if method != "predict_proba":
         raise ValueError(
             "rule='expected' needs probabilities, but the scores of this estimator come from "
