@@ -47,9 +47,15 @@ def main():
 
         # Elsewhere: only the file and the scores are available.
         scores = forest.predict_proba(X_new)[:, forest.classes_.tolist().index("default")]
-        defaults = hm.Thresholds.load(path).predict(scores)
+        loaded = hm.Thresholds.load(path)
+        defaults = loaded.predict(scores)
 
-    same = bool(np.array_equal(defaults == 1, tuned.predict(X_new) == "default"))
+        # Where the model is, too: it predicts at the threshold of the file, without fit.
+        fixed = hm.ThresholdClassifier(forest, thresholds=loaded, pos_label="default")
+        classes = fixed.predict(X_new)
+
+    same = np.array_equal(classes, tuned.predict(X_new))
+    same = same and np.array_equal(defaults == 1, classes == "default")
     print(f"\nThe file says {in_file}, and gives the same predictions: {same}")
     return {"at_half": at_half, "at_best": at_best, "threshold": tuned.threshold_, "same": same}
 

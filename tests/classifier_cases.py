@@ -1,6 +1,7 @@
 """Data, estimators and helpers of the tests of `ThresholdClassifier`."""
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -67,6 +68,34 @@ def of_labels(answer):
     if isinstance(answer, list):
         return np.column_stack([part[:, -1] for part in answer])
     return np.asarray(answer)
+
+
+class AsScores(ClassifierMixin, BaseEstimator):
+    """A classifier, fitted from the start, whose scores are its features."""
+
+    def __init__(self, one=True):
+        self.one = one
+
+    @property
+    def classes_(self):
+        return np.array([0, 1]) if self.one else [np.array([0, 1])] * 4
+
+    def fit(self, X, y):  # noqa: ARG002
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0] if self.one else X
+
+    def predict(self, X):
+        return (self.decision_function(X) >= 0).astype(int)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = not self.one
+        return tags
 
 
 TREES = {"n_estimators": 5, "random_state": 0}

@@ -59,6 +59,13 @@ def binary() -> Iterator[Case]:
         "decision_function": {"response_method": "decision_function"},
         "first class": {"pos_label": 0},
         "two jobs": {"n_jobs": 2},
+        "mcc": {"metric": "mcc"},
+        "cost": {"metric": hm.cost(fp=1, fn=10)},
+        "floors": {"min_precision": 0.4, "min_specificity": 0.8},
+        "cap": {"metric": "recall", "max_predicted": 30},
+        "cap, held out": {"metric": "recall", "max_predicted": 30, "cv": 0.3},
+        "logarithms": {"response_method": "predict_log_proba"},
+        "fixed": {"thresholds": 0.3},
     }
     for name, how in ways.items():
         model = hm.ThresholdClassifier(logistic, **how)
@@ -89,6 +96,15 @@ def multilabel() -> Iterator[Case]:
             yield Case(f"classifier/many/{average}/{rule}", work)
     forest = RandomForestClassifier(5, max_depth=3, random_state=0)
     inner = {"forest": forest, "multi": MultiOutputClassifier(LogisticRegression())}
+    ways: dict[str, dict[str, Any]] = {
+        "weighted": {"average": "weighted"},
+        "shared": {"per_label": False},
+        "floor": {"min_recall": 0.5, "metric": "precision"},
+        "fixed": {"thresholds": [0.2, 0.3, 0.4, 0.5]},
+    }
+    for name, how in ways.items():
+        model = hm.ThresholdClassifier(each, cv=3, zero_division=1.0, **how)
+        yield Case(f"classifier/many/{name}", partial(fitted, X, y, model))
     for name, estimator in inner.items():
         model = hm.ThresholdClassifier(estimator, cv=3, guard="auto")
         yield Case(f"classifier/many/{name}", partial(fitted, X, y, model))
@@ -128,7 +144,16 @@ def scorers() -> Iterator[Case]:
             lambda s: Answer(s(fit, X, y), repr(s)), hm.make_threshold_scorer(METRICS[name])
         )
         yield Case(f"scorer/one/{name}", work)
-    for how in ({"folds": 3}, {"guard": "auto"}, {"random_state": 1}, {"pos_label": 0}):
+    ways: list[dict[str, Any]] = [
+        {"folds": 3},
+        {"guard": "auto"},
+        {"random_state": 1},
+        {"pos_label": 0},
+        {"metric": "recall", "max_predicted": 30},
+        {"min_precision": 0.4},
+        {"metric": hm.cost(fp=1, fn=10)},
+    ]
+    for how in ways:
         yield Case(f"scorer/one/{how}", partial(hm.make_threshold_scorer(**how), fit, X, y))
     weigh = partial(hm.make_threshold_scorer(), fit, X, y, sample_weight=weights(len(y)))
     yield Case("scorer/one/weights", weigh)

@@ -101,6 +101,11 @@ def unfitted(method, *args, estimator=None, **options):
 
 
 NO_RESPONSE = r"estimator must have predict_proba or decision_function, or be a regressor; "
+TUNED = hm.tune(Y, X[:, 0])
+FORMS = (
+    r"thresholds must be a number, one number for each label, a dict of them by label, or a "
+    r"Thresholds object; "
+)
 FOLDS = r"cv must be a number of folds from 2 to the number of rows, a share of rows .*got "
 
 # The name of the case, the call, the error, and what its message must contain.
@@ -173,11 +178,27 @@ BAD = [
     ("a regressor", fit(Ridge(), response_method="predict_proba"), TypeError, r"it has 'predict'"),
     ("classes", fit(response_method="predict"), ValueError, r"'predict' is for regressors"),
     (
-        "logarithms",
-        fit(response_method="predict_log_proba"),
-        ValueError,
-        r"response_method must be 'auto', .*got 'predict_log_proba'",
+        "no logarithms",
+        fit(SVC(), response_method="predict_log_proba"),
+        TypeError,
+        r"estimator must have predict_log_proba; SVC\(\) does not; it has 'decision_function'",
     ),
+    (
+        "an unknown method",
+        fit(response_method="proba"),
+        ValueError,
+        r"response_method must be 'auto', 'predict_proba', 'predict_log_proba', "
+        r"'decision_function' or 'predict', or a list .*got 'proba'",
+    ),
+    (
+        "none of the methods",
+        fit(SVC(), response_method=["predict_proba", "predict"]),
+        TypeError,
+        r"must have predict_proba or predict; SVC\(\) does not; it has 'decision_function'",
+    ),
+    ("no methods", fit(response_method=[]), ValueError, r"response_method must be .*got \[\]"),
+    ("auto in a list", fit(response_method=["auto"]), ValueError, r"response_method must be "),
+    ("a number", fit(response_method=3), ValueError, r"response_method must be .*got 3"),
     ("no method", fit(response_method=None), ValueError, r"response_method must be .*got None"),
     # options
     ("rule", fit(rule="exact"), ValueError, r"rule must be 'empirical' or 'expected'; got 'exact'"),
@@ -199,7 +220,222 @@ BAD = [
         ValueError,
         r"average='micro' .*needs a metric that is a ratio",
     ),
+    (
+        "a named metric that cannot be pooled",
+        fit_labels(metric="mcc", average="micro"),
+        ValueError,
+        r"average='micro' .*needs a metric that is a ratio.*per_label=False",
+    ),
+    ("0/0", fit(zero_division=2), ValueError, r"zero_division must be .*got 2"),
+    ("per_label", fit(per_label="no"), TypeError, r"per_label must be True or False; got 'no'"),
+    ("min_precision", fit(min_precision=80), ValueError, r"min_precision must be .*got 80"),
+    ("min_recall", fit(min_recall="x"), ValueError, r"min_recall must be .*got 'x'"),
+    ("min_specificity", fit(min_specificity=-1), ValueError, r"min_specificity must be .*-1"),
+    ("max_predicted", fit(max_predicted=1.5), ValueError, r"max_predicted must be .*got 1\.5"),
+    (
+        "a floor with a guard",
+        fit(min_recall=0.5, guard="auto"),
+        ValueError,
+        r"min_recall=0\.5 is guaranteed only on the data you pass.*guard=None",
+    ),
+    (
+        "a floor for a mean over rows",
+        fit_labels(min_recall=0.5, average="samples"),
+        ValueError,
+        r"min_recall=0\.5 must hold for each label .*average='samples'",
+    ),
+    (
+        "no average",
+        fit_labels(average=None),
+        ValueError,
+        r"average=None is a score for each label",
+    ),
+    (
+        "costs of rows",
+        fit(metric=hm.cost(fp=1, fn=np.ones(60))),
+        ValueError,
+        r"metric has costs for each row, .*one number for each outcome, such as cost\(fp=1, fn=10\)"
+        r"; or tune out-of-fold scores, .*thresholds=t",
+    ),
+    # fixed thresholds
+    ("a word for a threshold", fit(thresholds="auto"), TypeError, FORMS + "got 'auto'"),
+    ("a bool for a threshold", fit(thresholds=True), TypeError, FORMS + "got True"),
+    ("words", fit_labels(thresholds=["a", "b", "c"]), TypeError, FORMS + r"got \['a'"),
+    ("a missing threshold", fit_labels(thresholds=[0.1, None, 1]), TypeError, FORMS),
+    ("a matrix of thresholds", fit_labels(thresholds=[[0.1] * 3]), TypeError, FORMS),
+    ("a NaN threshold", fit(thresholds=NAN), ValueError, r"thresholds must be numbers, .*got nan"),
+    (
+        "a threshold below all",
+        fit_labels(thresholds=[0.1, -INF, 0.2]),
+        ValueError,
+        r"thresholds must be numbers, or inf to predict no rows; got -inf: to predict all rows",
+    ),
+    (
+        "two thresholds for two classes",
+        fit(thresholds=[0.2, 0.8]),
+        ValueError,
+        r"thresholds must hold one number for two classes; got 2",
+    ),
+    (
+        "too few thresholds",
+        fit_labels(thresholds=[0.2, 0.8]),
+        ValueError,
+        r"thresholds must hold one number for each of the 3 labels; got 2",
+    ),
+    (
+        "the thresholds of other labels",
+        fit_labels(thresholds=hm.Thresholds.load),
+        TypeError,
+        FORMS + r"got <bound method",
+    ),
+    (
+        "thresholds of one classifier",
+        fit_labels(thresholds=TUNED),
+        ValueError,
+        r"one number for each of the 3 labels; got 1",
+    ),
+    (
+        "names of thresholds without names of labels",
+        fit_labels(thresholds={"a": 0.1, "b": 0.2, "c": 0.3}),
+        ValueError,
+        r"thresholds have names, 'a', 'b' and 'c', but the labels have none: pass the y of fit as "
+        r"a data frame .*or thresholds as a list in the order",
+    ),
+    (
+        "names that differ",
+        fit_labels(y=pd.DataFrame(YM, columns=list("abc")), thresholds={"a": 0.1, "x": 0.2}),
+        ValueError,
+        r"names of thresholds and y differ: missing from y: 'x'; missing from thresholds: 'b' and",
+    ),
+    ("another class", fit(thresholds={0: 0.3}), ValueError, r"missing from y: 0; missing from thr"),
+    (
+        "fixed and guarded",
+        fit(thresholds=0.3, guard="auto"),
+        ValueError,
+        r"guard is for thresholds that are tuned, and these are fixed.*leave it None; got 'auto'",
+    ),
+    (
+        "fixed with a floor",
+        fit(thresholds=0.3, min_specificity=0.3),
+        ValueError,
+        r"min_specificity is for thresholds that are tuned, .*got 0\.3",
+    ),
+    ("fixed with a cap", fit(thresholds=0.3, max_predicted=9), ValueError, r"max_predicted is for"),
+    (
+        "fixed for the batch",
+        fit(thresholds=0.3, rule="expected"),
+        ValueError,
+        r"thresholds are fixed, while rule='expected' finds its own.*rule='empirical'",
+    ),
+    ("fixed, unknown metric", fit(thresholds=0.3, metric="auc"), ValueError, r"metric must be"),
+    ("fixed, one class", fit(thresholds=0.3, y=Y * 0), ValueError, r"two classes; got one class"),
+    ("fixed, short X", fit(thresholds=0.3, x=X[:9]), ValueError, r"got 9 rows in X and 60 in y"),
+    ("fixed, weights", fit(thresholds=0.3, weights=[1]), ValueError, r"sample_weight .*60 rows"),
+    (
+        "fixed and not fitted",
+        unfitted("predict", X, thresholds=0.3),
+        NotFittedError,
+        r"ThresholdClassifier.*not fitted",
+    ),
+    (
+        "fixed, prefit and not fitted",
+        fit(GaussianNB(), thresholds=0.3, cv="prefit"),
+        NotFittedError,
+        r"cv='prefit' requires an estimator that is already fitted",
+    ),
+    ("fixed, cv", fit(thresholds=0.3, cv="loo"), ValueError, r"cv must be .*'prefit'; got 'loo'"),
+    (
+        "fixed for three classes",
+        unfitted(
+            "predict", X, estimator=GaussianNB().fit(X, np.arange(60) % 3), thresholds=[0.1] * 3
+        ),
+        ValueError,
+        r"Only binary classification is supported.*multiclass: GaussianNB was fitted on 3 classes",
+    ),
+    (
+        "fixed for classes of many labels",
+        unfitted(
+            "predict", X, estimator=KNeighborsClassifier().fit(X, NAMES[YM]), thresholds=[0.1] * 3
+        ),
+        ValueError,
+        r"estimator must be fitted on labels that are 0 or 1.*KNeighborsClassifier was fitted on",
+    ),
+    (
+        "fixed, a class for labels",
+        unfitted(
+            "predict",
+            X,
+            estimator=KNeighborsClassifier().fit(X, YM),
+            thresholds=0.5,
+            pos_label=1,
+        ),
+        ValueError,
+        r"pos_label is for two classes",
+    ),
+    (
+        "fixed, an unknown class",
+        unfitted("predict", X, estimator=GaussianNB().fit(X, Y), thresholds=0.5, pos_label=2),
+        ValueError,
+        r"pos_label must be one of the classes of y, 0 and 1; got 2",
+    ),
+    (
+        "thresholds_ without fit",
+        unfitted(
+            "__getattribute__", "thresholds_", estimator=GaussianNB().fit(X, Y), thresholds=0.5
+        ),
+        AttributeError,
+        r"thresholds_ is available after fit",
+    ),
+    (
+        "what to expect of fixed thresholds",
+        lambda: hm.ThresholdClassifier(GaussianNB(), thresholds=0.5).fit(X, Y).expected_score_,
+        AttributeError,
+        r"expected_score_ is for thresholds that are tuned, and these are fixed: score\(X, y\)",
+    ),
     # the expected rule
+    (
+        "expected with a floor",
+        expecting(min_recall=0.5),
+        ValueError,
+        r"min_recall is for rule='empirical'; with rule='expected' nothing is tuned: leave it None",
+    ),
+    (
+        "expected with one threshold",
+        expecting(EACH, y=YM, per_label=False),
+        ValueError,
+        r"per_label is for rule='empirical'.*leave it True; got False",
+    ),
+    (
+        "expected, weighted",
+        expecting(EACH, y=YM, average="weighted"),
+        ValueError,
+        r"average must be 'macro', 'micro' or 'samples' .*got 'weighted'",
+    ),
+    (
+        "expected without 0/0",
+        expecting(zero_division=NAN),
+        ValueError,
+        r"zero_division must be a number from 0 to 1; got nan",
+    ),
+    (
+        "expected of mcc",
+        expecting(metric="mcc"),
+        ValueError,
+        r"in closed form: any 'f<beta>' or FBeta, 'jaccard', 'precision', 'accuracy' or 'recall'; "
+        r"got 'mcc'$",
+    ),
+    (
+        "expected of an unknown metric",
+        expecting(metric="auc"),
+        ValueError,
+        r"'f2', 'jaccard', 'precision', 'accuracy' or 'recall'; got 'auc'$",
+    ),
+    (
+        "expected of costs",
+        expecting(metric=hm.cost(fp=1, fn=3)),
+        ValueError,
+        r"for these costs, predict where the probability is at least 0\.25",
+    ),
     ("expected of margins", expecting(SVC()), ValueError, r"needs probabilities.*Calibrated"),
     ("expected of a regressor", expecting(Ridge()), ValueError, r"come from predict: use a class"),
     (

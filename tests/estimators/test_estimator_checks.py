@@ -41,6 +41,16 @@ MODELS = [
         hm.ThresholdClassifier(LogisticRegression(), rule="expected", cv=3),
         CUTS | {"check_methods_subset_invariance": BATCH},
     ),
+    (hm.ThresholdClassifier(LogisticRegression(), thresholds=0.5), {}),
+    (hm.ThresholdClassifier(LogisticRegression(), thresholds=[0.3], metric="mcc"), CUTS),
+    (
+        hm.ThresholdClassifier(LogisticRegression(), response_method="predict_log_proba"),
+        CUTS,
+    ),
+    (
+        hm.ThresholdClassifier(LogisticRegression(), max_predicted=0.4, metric="youden"),
+        CUTS | {"check_classifiers_classes": AT_HALF},
+    ),
 ]
 
 

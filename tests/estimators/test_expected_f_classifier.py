@@ -596,6 +596,12 @@ BAD = [
     ("a regressor", fit(base=LinearRegression()), TypeError, r"estimator.*predict_proba.*Linear"),
     ("no predict_proba", fit(base=RidgeClassifier()), TypeError, r"CalibratedClassifierCV"),
     ("unknown metric", fit(metric="f"), ValueError, r"metric must be 'f1'"),
+    (
+        "MCC",
+        fit(metric="mcc"),
+        ValueError,
+        r"FBeta, 'precision', 'recall' or 'accuracy'; got 'mcc'",
+    ),
     ("Jaccard", fit(metric="jaccard"), ValueError, r"metric 'jaccard' of dependent items"),
     ("0/0 is 2", fit(zero_division=2), ValueError, r"zero_division must be.*0 to 1; got 2"),
     ("0/0 unknown", fit(zero_division=np.nan), ValueError, r"zero_division must be.*got nan"),

@@ -1,11 +1,13 @@
 """`make_threshold_scorer`: every model is scored at its own thresholds, chosen on other rows."""
 
 import pickle
+import warnings
 
 import naive
 import numpy as np
 import pandas as pd
 import pytest
+from classifier_cases import AsScores
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn import config_context
@@ -17,6 +19,7 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 import halfmax as hm
 
@@ -27,29 +30,48 @@ BOTH = GaussianNB().fit(X, Y)
 EACH = OneVsRestClassifier(GaussianNB()).fit(X, MANY)
 
 
-def by_hand(truth, scores, folds, average="macro", metric="f1", weights=None, guard=None):
+def by_hand(truth, scores, folds, average="macro", metric="f1", weights=None, **how):
     """Tune on all folds but one, and predict that one.
 
-    For a single label, each hit there counts the metric per hit of its threshold on all rows.
+    For labels with thresholds of their own, and a metric that is 0 where nothing is predicted, each
+    hit there counts the metric per hit of its threshold on all rows.
     """
     columns = truth[:, None] if truth.ndim == 1 else truth
     fold = np.array(naive.dealt(columns, np.full(folds, 1 / folds)))
+    zero_division = how.get("zero_division", 0.0)
     predicted = np.zeros(truth.shape, int)
     total, best = np.zeros(columns.shape[1]), np.zeros(columns.shape[1])
+    if (how.get("max_predicted") or 0) >= 1:
+        cells = len(truth) if weights is None else weights.sum()
+        cells *= columns.shape[1] if average == "micro" else 1
+        how["max_predicted"] = min(how["max_predicted"] / cells, 1 - 1e-12)
     for number in range(folds):
         seen, rest = fold != number, fold == number
         weight = None if weights is None else weights[seen]
-        how = {"average": average, "metric": metric, "sample_weight": weight, "guard": guard}
-        tuned = hm.tune(truth[seen], scores[seen], **how)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", hm.HalfmaxWarning)
+            tuned = hm.tune(truth[seen], scores[seen], metric, average, sample_weight=weight, **how)
         predicted[rest] = tuned.predict(scores[rest])
         for j, everywhere in enumerate(tuned.predict(scores).reshape(columns.shape).T):
             value = hm.score(columns[:, j], everywhere, metric, sample_weight=weights)
             hits = columns[:, j] * everywhere * (1.0 if weights is None else weights)
             best[j] = max(best[j], value)
             total[j] += value * hits[rest].sum() / max(hits.sum(), 1e-300)
-    if truth.ndim == 1 or average == "macro":
-        return np.minimum(total, best).mean()
-    return hm.score(truth, predicted, metric, average, weights)
+    by_hit = metric in ("f1", "f2", "jaccard", "recall") or (
+        metric == "precision" and zero_division == 0
+    )
+    apart = how.get("per_label", True) and average in ("macro", "weighted")
+    if not (by_hit and (truth.ndim == 1 or apart)):
+        return hm.score(truth, predicted, metric, average, weights, zero_division)
+    of_label = np.minimum(total, best)
+    there = np.ones(len(truth)) if weights is None else weights
+    positives = there @ columns
+    for j in np.flatnonzero(positives == 0):
+        rest = predicted.reshape(columns.shape)[:, j]
+        of_label[j] = hm.score(columns[:, j], rest, metric, "macro", weights, zero_division)
+    if average == "weighted" and positives.any():
+        return np.average(of_label, weights=positives)
+    return np.nanmean(of_label)
 
 
 @pytest.mark.parametrize("folds", [2, 5])
@@ -76,6 +98,73 @@ def test_weights_by_hand(model, truth):
     scores = scores[:, 1] if truth.ndim == 1 else scores
     expected = by_hand(truth, scores, 5, weights=weights)
     assert_allclose(hm.make_threshold_scorer()(model, X, truth, weights), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"min_precision": 0.75},
+        {"metric": "precision", "min_recall": 0.5},
+        {"min_specificity": 0.95},
+        {"metric": "recall", "max_predicted": 30},
+        {"metric": "recall", "max_predicted": 0.15},
+        {"metric": "mcc", "max_predicted": 50},
+        {"metric": hm.cost(fp=1, fn=4)},
+        {"metric": "balanced_accuracy"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_options_of_tune_by_hand(how, weighted):
+    """A number of rows is a share of all rows that are scored, and so of the rows tuned on."""
+    weights = RNG.integers(1, 4, 200) if weighted else None
+    expected = by_hand(Y, BOTH.predict_proba(X)[:, 1], 5, weights=weights, **how)
+    got = hm.make_threshold_scorer(**how)(BOTH, X, Y, weights)
+    assert_allclose(got, expected, rtol=1e-12)
+    assert got != hm.make_threshold_scorer()(BOTH, X, Y, weights)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"min_precision": 0.4},
+        {"average": "micro", "max_predicted": 100},
+        {"average": "micro", "min_recall": 0.5, "metric": "precision"},
+        {"average": "weighted"},
+        {"average": "weighted", "metric": "mcc"},
+        {"per_label": False},
+        {"per_label": False, "average": "samples"},
+        {"zero_division": 1.0},
+        {"zero_division": float("nan")},
+        {"zero_division": 1.0, "metric": "precision"},
+        {"zero_division": 1.0, "average": "samples"},
+        {"metric": hm.cost(fp=1, fn=4), "average": "micro"},
+    ],
+    ids=str,
+)
+def test_options_of_tune_for_many_labels_by_hand(how):
+    truth = np.column_stack([MANY, np.zeros(200, int)])
+    scores = np.column_stack([EACH.predict_proba(X), RNG.random(200)])
+    model = AsScores(one=False)
+    expected = by_hand(truth, scores, 4, **how)
+    assert_allclose(hm.make_threshold_scorer(folds=4, **how)(model, scores, truth), expected)
+
+
+def test_a_search_looks_for_the_lowest_cost():
+    scorer = hm.make_threshold_scorer(hm.cost(fp=1, fn=5))
+    grid = {"n_neighbors": [1, 25]}
+    search = GridSearchCV(KNeighborsClassifier(), grid, scoring=scorer).fit(X, Y)
+    found = search.cv_results_["mean_test_score"]
+    assert found[0] < found[1] < 0
+    assert search.best_params_ == {"n_neighbors": 25}
+
+
+def test_logarithms_rank_as_probabilities_do():
+    scores = [
+        hm.make_threshold_scorer(response_method=method)(BOTH, X, Y)
+        for method in ("auto", "predict_log_proba", ["decision_function", "predict_log_proba"])
+    ]
+    assert_allclose(scores, scores[0])
 
 
 def test_classes_of_any_type_and_either_may_be_positive():
@@ -195,6 +284,41 @@ BAD = [
     ("metric", lambda: hm.make_threshold_scorer("g1"), ValueError, "metric must be"),
     ("average", lambda: hm.make_threshold_scorer(average="mean"), ValueError, "average must be"),
     ("guard", lambda: hm.make_threshold_scorer(guard="x"), ValueError, "guard must be"),
+    ("no average", lambda: hm.make_threshold_scorer(average=None), ValueError, "one number is max"),
+    ("floor", lambda: hm.make_threshold_scorer(min_recall=2), ValueError, "min_recall must be"),
+    ("cap", lambda: hm.make_threshold_scorer(max_predicted=0), ValueError, "max_predicted must be"),
+    ("0/0", lambda: hm.make_threshold_scorer(zero_division=2), ValueError, "zero_division must be"),
+    ("per label", lambda: hm.make_threshold_scorer(per_label=1), TypeError, "per_label must be"),
+    (
+        "a guard with a floor",
+        lambda: hm.make_threshold_scorer(guard="auto", min_recall=0.5),
+        ValueError,
+        "min_recall=0.5 is guaranteed only on the data you pass",
+    ),
+    (
+        "a floor of rows",
+        lambda: hm.make_threshold_scorer(average="samples", min_recall=0.5)(EACH, X, MANY),
+        ValueError,
+        "min_recall=0.5 must hold for each label",
+    ),
+    (
+        "a metric that cannot be pooled",
+        lambda: hm.make_threshold_scorer("mcc", "micro")(EACH, X, MANY),
+        ValueError,
+        "average='micro' .*needs a metric that is a ratio",
+    ),
+    (
+        "costs of rows",
+        lambda: hm.make_threshold_scorer(hm.cost(fp=np.ones(200), fn=1)),
+        ValueError,
+        "metric has costs for each row, which cannot be divided into folds.*one number for each",
+    ),
+    (
+        "method",
+        lambda: hm.make_threshold_scorer(response_method=["proba"])(BOTH, X, Y),
+        ValueError,
+        r"response_method must be 'auto', .*got \['proba'\]",
+    ),
     ("folds", lambda: hm.make_threshold_scorer(folds=1), ValueError, "folds must be"),
     ("one row", lambda: hm.make_threshold_scorer()(BOTH, X[:1], Y[:1]), ValueError, "got one row"),
     (

@@ -156,6 +156,18 @@ BAD = [
     ("no q", joint([[]]), ValueError, r"q must not be empty"),
     ("more sizes than items", joint([[0.5, 0.1]]), ValueError, r"1 items and 2 sizes"),
     ("joint Jaccard", joint(metric="jaccard"), ValueError, r"'jaccard' of dependent items"),
+    (
+        "joint metric that is not known",
+        joint(metric="auc"),
+        ValueError,
+        r"such as 'f0.5' or 'f2', 'precision', 'recall' or 'accuracy'; got 'auc'$",
+    ),
+    (
+        "joint metric without a closed form",
+        joint(metric="mcc"),
+        ValueError,
+        r"any 'f<beta>' or FBeta, 'precision', 'recall' or 'accuracy'; got 'mcc'$",
+    ),
     ("joint limits", joint(min_k=2, max_k=1), ValueError, r"min_k.*max_k; got 2 and 1"),
     ("limits of instances", joint(max_k=[1, 2]), ValueError, r"max_k must be one number"),
     ("draws of probabilities", draws([[0.5, 1.0]]), ValueError, r"draws must hold only 0 and 1"),

@@ -100,6 +100,13 @@ def fit_and_score(work: FoldWork, folding: Folding, split_params: dict[str, Any]
     return OutOfFold(fitted, rows, [work.scores(fitted, train, test)])
 
 
+def fit_alone(work: FoldWork, cv: Any) -> Any:
+    """Fit the estimator on all rows, without folds; or take it as it is if `cv` is "prefit"."""
+    if isinstance(cv, str):
+        return _fitted_before(work.estimator, cv, work.targets.kind)
+    return _fit_first(work, None)[0]
+
+
 def _check_splits(splits: Iterable[Split], cv: Any) -> list[Split]:
     """Return the splits as row indices, without those that hold out no rows."""
     indices = [tuple(map(_row_indices, split)) for split in splits]

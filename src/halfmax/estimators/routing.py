@@ -37,9 +37,11 @@ def route_fit(owner: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Bun
         if has_fit_parameter(owner.estimator, "sample_weight"):
             for_estimator["sample_weight"] = sample_weight
         elif not isinstance(owner.estimator, FrozenEstimator):
+            fixed = owner.thresholds is not None
+            use = "have no effect" if fixed else "are used only to tune the thresholds"
             warn(
-                f"fit of {type(owner.estimator).__name__} takes no sample_weight: the weights are "
-                "used only to tune the thresholds. With scikit-learn's metadata routing enabled, "
+                f"fit of {type(owner.estimator).__name__} takes no sample_weight: the weights "
+                f"{use}. With scikit-learn's metadata routing enabled, "
                 "request them for the inner estimator with set_fit_request(sample_weight=True)"
             )
     return Bunch(

@@ -217,12 +217,17 @@ def _open_indicator(y: Any) -> Matrix:
     return matrix
 
 
-def _targets_of_labels(y: Any, pos_label: Any) -> Targets:
+def refuse_pos_label(pos_label: Any) -> None:
+    """Refuse a positive class where there are many labels."""
     if pos_label is not None:
         raise ValueError(
             "pos_label is for two classes; in a 0/1 matrix of labels, 1 is positive: "
             f"leave it None; got {pos_label!r}"
         )
+
+
+def _targets_of_labels(y: Any, pos_label: Any) -> Targets:
+    refuse_pos_label(pos_label)
     matrix = _open_indicator(y)
     if not matrix.is_sparse and matrix.values.dtype.kind == "f":
         found = _kind_of(matrix.values)

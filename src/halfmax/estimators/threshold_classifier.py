@@ -1,48 +1,33 @@
 """`ThresholdClassifier`: a scikit-learn classifier that tunes thresholds and predicts at them."""
 
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_regressor
-from sklearn.utils import get_tags, indexable
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import MetadataRouter
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from halfmax._core import predict as _apply
 from halfmax._core.gate import labelled
-from halfmax._core.text import spell_out
-from halfmax.estimators import out_of_fold, routing
-from halfmax.estimators.fitted_rule import FittedRule, PendingAssessment
+from halfmax._core.types import Floats
+from halfmax.estimators import options, out_of_fold, routing
+from halfmax.estimators.fitted_rule import FIXED, FittedRule, PendingAssessment
+from halfmax.estimators.fixed_thresholds import kind_of_fitted
+from halfmax.estimators.inner_methods import InnerMethods
 from halfmax.estimators.out_of_fold import Folding, FoldWork
-from halfmax.estimators.responses import find_method, scores_of, takes_many_labels
-from halfmax.estimators.targets import TargetKind, check_rows, read_targets
-from halfmax.expected.ratio import find_ratio
+from halfmax.estimators.targets import check_rows, read_targets
 from halfmax.honesty.assessment import Assessment
-from halfmax.metrics import score as scoring
-from halfmax.metrics.goal import Goal
-from halfmax.staircase.staircase import Staircase
-from halfmax.tuning.exact import micro
-from halfmax.tuning.tune import tune_checked
 
-_RULES = ("empirical", "expected")
+_FITTED = ("score_", "staircase_", "n_features_in_", "feature_names_in_", "_assessment", "_pending")
 
 
-def _estimator_has(method: str) -> Any:
-    return lambda self: hasattr(getattr(self, "estimator_", self.estimator), method)
-
-
-def _has_decision_function(self: Any) -> bool:
-    inner = getattr(self, "estimator_", self.estimator)
-    return hasattr(inner, "decision_function") or is_regressor(inner)
-
-
-class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class ThresholdClassifier(InnerMethods, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Wrap a classifier so that it predicts at the thresholds with the highest F-measure.
 
     It handles two classes, or many labels with one threshold each. The thresholds are tuned on
     scores of rows that the estimator was not fitted on: the scores of all folds are pooled, and all
-    thresholds are tried on them in one exact sweep.
+    thresholds are tried on them in one exact sweep. Thresholds that are known already can be set
+    instead, also for an estimator that is fitted already.
 
     Parameters
     ----------
@@ -51,11 +36,12 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         labels (OneVsRestClassifier, MultiOutputClassifier, forests, neighbours, networks,
         pipelines), or a regressor, whose predictions are used as scores.
     metric : str or Metric, default="f1"
-        ``"f1"``, any ``"f<beta>"``, ``"jaccard"``, ``"accuracy"``, ``"precision"``, ``"recall"``,
-        or a `Metric` of your own, as in `tune`.
-    average : {"macro", "micro", "samples"}, default="macro"
+        ``"f1"``, any ``"f<beta>"``, ``"mcc"``, another name that `tune` knows, `cost` for costs,
+        or a `Metric` of your own. Costs that differ from row to row serve `tune` only.
+    average : {"macro", "micro", "samples", "weighted"}, default="macro"
         How the score of many labels is averaged: the mean over labels, the metric of the pooled
-        counts, or the mean over rows. It has no effect for two classes.
+        counts, the mean over rows, or the mean over labels weighted by their positives. Two classes
+        have nothing to average.
     rule : {"empirical", "expected"}, default="empirical"
         ``"empirical"`` tunes thresholds on labelled scores (`tune`) and keeps them.
         ``"expected"`` trusts the estimator's probabilities and maximises the expected metric of
@@ -75,9 +61,11 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     guard : str, optional
         None is the exact optimum on the pooled scores. ``"auto"`` gives up a little of it to score
         better on new data, which pays off for labels with few positives. See `tune`.
-    response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        The method whose results are compared with thresholds. ``"auto"`` uses the first that the
-        estimator has; ``"predict"`` is for regressors.
+    response_method : str or list of str, default="auto"
+        The method whose results are compared with thresholds: ``"predict_proba"``,
+        ``"predict_log_proba"``, ``"decision_function"`` or, for regressors, ``"predict"``. Of a
+        list, it is the first that the estimator has. ``"auto"`` tries ``predict_proba``, then
+        ``decision_function``, then ``predict``. The logarithm of 0 is never predicted.
     refit : bool, default=True
         Fit the estimator on all rows in the end. False keeps the one fitted for a single split
         (`cv` is a float, or a splitter that splits once).
@@ -88,6 +76,23 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     pos_label : class, optional
         Which of two classes is positive; by default the second in sorted order. If it is the first,
         values of ``decision_function`` change sign before they are compared with `threshold_`.
+    thresholds : float, array-like, dict or Thresholds, optional
+        Fixed thresholds: nothing is tuned, and `fit` fits the estimator alone. One number is for
+        two classes or for every label, an array is in the order of the labels, and a dict or a
+        `Thresholds` object is matched by label if `y` is a data frame. They are used from the
+        moment they are set, with `set_params` too, and no `fit` is needed if the estimator is
+        fitted already. `cv` (other than ``"prefit"``), `refit`, `n_jobs`, `random_state` and
+        `per_label` then have no effect; guards, floors, caps and ``rule="expected"`` are refused.
+    per_label : bool, default=True
+        Whether each label has its own threshold, or all share one, as in `tune`.
+    zero_division : float, default=0.0
+        The value of 0/0, as in `tune`, in tuning and in every score.
+    min_precision, min_recall, min_specificity : float, optional
+        Floors that the thresholds satisfy on the pooled rows, as in `tune`.
+    max_predicted : int or float, optional
+        The most of the pooled rows that may be predicted, as in `tune`: a share of them below 1, or
+        a number of the rows passed to ``fit``. If `cv` scores only some of these rows, or some of
+        them several times, the number stands for the same share.
 
     Attributes
     ----------
@@ -99,17 +104,18 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     threshold_ : float
         The threshold of two classes.
     score_ : float
-        The metric on the pooled rows.
+        The metric on the pooled rows, minus the mean cost for costs. Fixed thresholds have no
+        `score_`, `expected_score_` and `staircase_`.
     expected_score_ : float
         The metric to expect on new rows. It is usually lower than `score_`, because thresholds look
         better on the rows they were tuned on than on others; it equals `score_` with
         ``rule="expected"``, which tunes nothing.
     assessment_ : Assessment or None
         Intervals of the score and of the thresholds, overall and for each label, and the tuned
-        `Thresholds` with ``table()`` and ``save(path)``; see `assess`. None with
-        ``rule="expected"``. This and `expected_score_` are computed on first access, which takes
-        longer than tuning (with a guard or ``average="samples"`` 30 to 50 times as long); until
-        then the pooled scores are kept.
+        `Thresholds` with ``table()`` and ``save(path)``; see `assess`. None if nothing is tuned.
+        This and `expected_score_` are computed on first access, which takes longer than tuning
+        (with a guard, floors or ``average="samples"`` 30 to 50 times as long); until then the
+        pooled scores are kept.
     staircase_ : Staircase
         The counts at every threshold on the pooled rows, for each label.
     estimator_ : estimator
@@ -135,7 +141,8 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     OneVsRestClassifier and others use the probabilities of what they wrap and ignore its
     thresholds. A label without positives among the rows that a fold fits on is never predicted in
     that fold. If a splitter scores rows more than once, they count each time; the assessment uses
-    the first score of each row.
+    the first score of each row. Parameters other than `thresholds` that are set after ``fit`` take
+    effect in the next one.
 
     Examples
     --------
@@ -162,11 +169,18 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         rule: str = "empirical",
         cv: Any = 5,
         guard: str | None = None,
-        response_method: str = "auto",
+        response_method: str | Sequence[str] = "auto",
         refit: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
         pos_label: Any = None,
+        thresholds: Any = None,
+        per_label: bool = True,
+        zero_division: float = 0.0,
+        min_precision: float | None = None,
+        min_recall: float | None = None,
+        min_specificity: float | None = None,
+        max_predicted: float | None = None,
     ) -> None:
         self.estimator = estimator
         self.metric = metric
@@ -179,6 +193,13 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.pos_label = pos_label
+        self.thresholds = thresholds
+        self.per_label = per_label
+        self.zero_division = zero_division
+        self.min_precision = min_precision
+        self.min_recall = min_recall
+        self.min_specificity = min_specificity
+        self.max_predicted = max_predicted
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any
@@ -204,27 +225,25 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ThresholdClassifier
             The fitted classifier itself.
         """
-        method = self._check_options()
+        method = options.check_method(self)
         targets = read_targets(y, self.pos_label)
-        rule = self._rule_for(targets.kind, method)
+        goal = options.goal_for(self, targets.kind.is_binary)
+        rule = FittedRule(targets.kind, method, self.rule, goal)
+        if self.thresholds is not None:
+            rule = rule.at(self.thresholds)
         targets = out_of_fold.for_estimator(self.estimator, targets)
         (X,) = indexable(X)
         check_rows(X, targets.truth)
         weights = labelled.check_weights(sample_weight, targets.n_rows)
         routed = routing.route_fit(self, sample_weight, fit_params)
         work = FoldWork(self.estimator, X, targets, routed.estimator.fit, method, rule.unseen)
+        if rule.name == FIXED:
+            fitted = out_of_fold.fit_alone(work, self.cv)
+            self._set_fitted({"estimator_": fitted, "_rule": rule})
+            return self
         folding = Folding(self.cv, self.refit, self.n_jobs, self.random_state)
         scored = out_of_fold.fit_and_score(work, folding, routed.splitter.split)
-        pooled = out_of_fold.pool(targets, scored, weights)
-        if rule.name == "empirical":
-            tuned = tune_checked(pooled, rule.goal)
-            assert tuned._tuning is not None
-            found = rule.found_by_tuning(tuned, pooled, np.concatenate(scored.rows))
-            stairs = tuned._tuning.stairs
-        else:
-            found = rule.found_by_deciding(pooled)
-            stairs = Staircase.of_checked(pooled)
-        self._set_fitted(found | {"estimator_": scored.fitted, "staircase_": stairs, "_rule": rule})
+        self._set_fitted(rule.found_on(scored, targets, weights))
         return self
 
     def predict(self, X: Any) -> Any:
@@ -243,8 +262,8 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             The classes, of shape (rows,), or 0/1 of shape (rows, labels), sparse if the `y` of
             `fit` was sparse.
         """
-        check_is_fitted(self)
-        return self._rule.kind.decode(self._predict(X))
+        rule = self._rule_for(X)
+        return rule.kind.decode(rule.predict(self._inner, X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the metric of ``predict(X)``, averaged as in `fit`.
@@ -263,31 +282,9 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         float
             The metric.
         """
-        check_is_fitted(self)
+        rule = self._rule_for(X)
         check_rows(X, y)
-        truth, predictions, goal = self._rule.kind.truth(y), self._predict(X), self._rule.goal
-        return scoring.score(truth, predictions, goal.metric, goal.average, sample_weight)
-
-    @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Any:
-        """Return the estimator's probabilities, in the shape that it returns them."""
-        check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
-
-    @available_if(_estimator_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> Any:
-        """Return the logarithm of the estimator's probabilities."""
-        check_is_fitted(self)
-        return self.estimator_.predict_log_proba(X)
-
-    @available_if(_has_decision_function)
-    def decision_function(self, X: Any) -> Any:
-        """Return the estimator's scores; of a regressor, its predictions."""
-        check_is_fitted(self)
-        if hasattr(self.estimator_, "decision_function"):
-            return self.estimator_.decision_function(X)
-        scores = self.estimator_.predict(X)
-        return scores if self._rule.kind.positive else 1.0 - scores  # high means classes_[1]
+        return rule.score(rule.kind.truth(y), rule.predict(self._inner, X), sample_weight)
 
     @property
     def assessment_(self) -> Assessment | None:
@@ -299,25 +296,28 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def expected_score_(self) -> float:
         """The metric to expect on new rows."""
         self._require_fit("expected_score_")
+        if self.thresholds is not None:
+            raise AttributeError(
+                "expected_score_ is for thresholds that are tuned, and these are fixed: "
+                "score(X, y) on new rows shows what to expect"
+            )
         assessment = self._assess()
-        return self.score_ if assessment is None else assessment.expected_score
+        return float(self.score_) if assessment is None else assessment.expected_score
+
+    @property
+    def thresholds_(self) -> Floats:
+        """The threshold of each label."""
+        found = self._rule_of_fit("thresholds_").thresholds
+        if found is None:
+            raise AttributeError("thresholds_ do not exist: each row has its own threshold")
+        return found
 
     @property
     def threshold_(self) -> float:
         """The threshold of two classes."""
-        self._require_fit("threshold_")
-        if not self._rule.kind.is_binary:
+        if not self._rule_of_fit("threshold_").kind.is_binary:
             raise AttributeError("threshold_ is for two classes; labels have thresholds_")
         return float(self.thresholds_[0])
-
-    @property
-    def classes_(self) -> Any:
-        """The classes, as the fitted estimator has them."""
-        self._require_fit("classes_")
-        if hasattr(self.estimator_, "classes_"):
-            return self.estimator_.classes_
-        kind = self._rule.kind
-        return kind.classes if kind.is_binary else [np.array([0, 1])] * kind.n_labels
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of metadata passed to ``fit``.
@@ -329,54 +329,26 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return routing.router(self)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_rule")
+    def _rule_for(self, X: Any) -> FittedRule:
+        """Return how to predict X: as fitted, but always at fixed thresholds if there are any."""
+        check_is_fitted(self)
+        if hasattr(self, "_rule"):
+            return self._rule_of_fit("predict")
+        method = options.check_method(self)
+        kind = kind_of_fitted(self.estimator, X, self.thresholds, self.pos_label)
+        goal = options.goal_for(self, kind.is_binary)
+        return FittedRule(kind, method, FIXED, goal).at(self.thresholds)
 
-    def __sklearn_tags__(self) -> Any:
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.input_tags = inner.input_tags
-        tags.non_deterministic, tags.no_validation = inner.non_deterministic, inner.no_validation
-        many = takes_many_labels(self.estimator)
-        tags.target_tags.multi_output = tags.classifier_tags.multi_label = many
-        tags.classifier_tags.multi_class = False
-        return tags
-
-    def _require_fit(self, name: str) -> None:
+    def _rule_of_fit(self, name: str) -> FittedRule:
+        self._require_fit(name)
         if not hasattr(self, "_rule"):
             raise AttributeError(f"{name} is available after fit")
-
-    def _check_options(self) -> str:
-        """Check the options that do not depend on the data, and return the method that scores."""
-        if self.rule not in _RULES:
-            raise ValueError(f"rule must be {spell_out(_RULES, 'or')}; got {self.rule!r}")
-        if not isinstance(self.refit, (bool, np.bool_)):
-            raise ValueError(f"refit must be True or False; got {self.refit!r}")
-        method = find_method(self.estimator, self.response_method)
-        if self.rule == "expected" and self.guard is not None:
-            raise ValueError(
-                "guard is for rule='empirical'; with rule='expected' nothing is tuned, so there is "
-                f"nothing to guard: leave it None; got {self.guard!r}"
-            )
-        if self.rule == "expected" and method != "predict_proba":
-            raise ValueError(
-                "rule='expected' needs probabilities, but the scores of this estimator come from "
-                f"{method}: use a classifier with predict_proba; CalibratedClassifierCV adds it to "
-                "any classifier"
-            )
-        return method
-
-    def _rule_for(self, kind: TargetKind, method: str) -> FittedRule:
-        """Return how to predict; refuse impossible options before anything is fitted."""
-        goal = Goal.ask(self.metric, self.average, guard=self.guard).settle(kind.is_binary)
-        if self.rule == "expected":
-            find_ratio(goal.metric)
-        elif goal.average_shown == "micro" and goal.guard is None:
-            micro.require_ratio(goal.metric, 0.5, 1.0)
-        return FittedRule(kind, method, self.rule, goal)
+        rule: FittedRule = self._rule
+        return rule if self.thresholds is None else rule.at(self.thresholds)
 
     def _set_fitted(self, found: dict[str, Any]) -> None:
         """Set all fitted attributes at once, and drop those of an earlier fit."""
-        for name in ("thresholds_", "n_features_in_", "feature_names_in_"):
+        for name in _FITTED:
             self.__dict__.pop(name, None)
             if name.endswith("_in_") and hasattr(found["estimator_"], name):
                 setattr(self, name, getattr(found["estimator_"], name))
@@ -384,16 +356,10 @@ class ThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _assess(self) -> Assessment | None:
         """Assess on first access, then drop the pooled scores."""
+        if self.thresholds is not None:
+            return None
         pending: PendingAssessment | None = self.__dict__["_pending"]
         if pending is not None:
             self._assessment: Assessment | None = pending.assess()
             self._pending = None
         return self._assessment
-
-    def _predict(self, X: Any) -> Any:
-        """Predict 0/1 for each row, or for each row and label."""
-        rule = self._rule
-        scores = scores_of(self.estimator_, X, rule.method, rule.kind)
-        if rule.name == "empirical":
-            return _apply.predict(scores, self.thresholds_)
-        return rule.decide(scores, f"predict_proba of {type(self.estimator_).__name__}").predictions

@@ -1,5 +1,6 @@
 """`make_threshold_scorer`: a scikit-learn scorer that tunes the thresholds of each model."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,10 @@ from sklearn.utils.metadata_routing import UNUSED
 from halfmax._core.gate import labelled, options
 from halfmax._core.gate.labelled import LabelledScores
 from halfmax.estimators.folds import deal_rows, shuffling
+from halfmax.estimators.options import ask_goal, check_goal, settle_goal
 from halfmax.estimators.responses import find_method, kind_known_to, scores_of
 from halfmax.estimators.targets import check_rows
 from halfmax.honesty import cross_fit
-from halfmax.metrics.average import check_average
-from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
 
 
@@ -29,9 +29,15 @@ class ThresholdScorer(BaseEstimator):
         *,
         folds: int = 5,
         guard: str | None = None,
-        response_method: str = "auto",
+        response_method: str | Sequence[str] = "auto",
         pos_label: Any = None,
         random_state: Any = None,
+        per_label: bool = True,
+        zero_division: float = 0.0,
+        min_precision: float | None = None,
+        min_recall: float | None = None,
+        min_specificity: float | None = None,
+        max_predicted: float | None = None,
     ) -> None:
         self.metric = metric
         self.average = average
@@ -40,6 +46,12 @@ class ThresholdScorer(BaseEstimator):
         self.response_method = response_method
         self.pos_label = pos_label
         self.random_state = random_state
+        self.per_label = per_label
+        self.zero_division = zero_division
+        self.min_precision = min_precision
+        self.min_recall = min_recall
+        self.min_specificity = min_specificity
+        self.max_predicted = max_predicted
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return `score` of a fitted estimator."""
@@ -51,7 +63,7 @@ class ThresholdScorer(BaseEstimator):
         return self._score_unseen(data)
 
     def _score_unseen(self, data: LabelledScores) -> float:
-        goal = Goal.ask(self.metric, self.average, guard=self.guard).settle(data.is_binary)
+        goal = settle_goal(ask_goal(self), data.is_binary)
         folds = min(options.check_whole("folds", self.folds, 2), data.n_rows)
         if folds < 2:
             raise ValueError(
@@ -64,7 +76,12 @@ class ThresholdScorer(BaseEstimator):
 
 
 def scored_rows(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, response_method: str, pos_label: Any
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    response_method: str | Sequence[str],
+    pos_label: Any,
 ) -> LabelledScores:
     """Score rows by a fitted estimator, and return the scores with the checked truth."""
     method = find_method(estimator, response_method)
@@ -81,9 +98,15 @@ def make_threshold_scorer(
     *,
     folds: int = 5,
     guard: str | None = None,
-    response_method: str = "auto",
+    response_method: str | Sequence[str] = "auto",
     pos_label: Any = None,
     random_state: Any = None,
+    per_label: bool = True,
+    zero_division: float = 0.0,
+    min_precision: float | None = None,
+    min_recall: float | None = None,
+    min_specificity: float | None = None,
+    max_predicted: float | None = None,
 ) -> ThresholdScorer:
     """Return a scorer for model selection that tunes the thresholds of each model.
 
@@ -97,19 +120,29 @@ def make_threshold_scorer(
     Parameters
     ----------
     metric : str or Metric, default="f1"
-        The metric, as in `tune`.
-    average : {"macro", "micro", "samples"}, default="macro"
+        The metric, as in `tune`; with `cost` the score is minus the mean cost of a row.
+    average : {"macro", "micro", "samples", "weighted"}, default="macro"
         How the score of many labels is averaged, as in `tune`.
     folds : int, default=5
         The number of folds. Each label has its share of positives in each fold.
     guard : str, optional
         A guard of the thresholds, as in `tune`.
-    response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+    response_method : str or list of str, default="auto"
         The method whose results are compared with thresholds, as in `ThresholdClassifier`.
     pos_label : class, optional
         Which of two classes is positive, as in `ThresholdClassifier`.
     random_state : int, RandomState or None
         Shuffles the rows before they are divided into folds.
+    per_label : bool, default=True
+        Whether each label has its own threshold, as in `tune`.
+    zero_division : float, default=0.0
+        The value of 0/0, as in `tune`.
+    min_precision, min_recall, min_specificity : float, optional
+        Floors that the thresholds satisfy on the rows that they are tuned on, as in `tune`.
+    max_predicted : int or float, optional
+        The most rows that may be predicted, as in `tune`. A number counts the rows that the scorer
+        is called with, and the same share of them limits each part that is tuned on. In a search,
+        these are the rows of one split, so a share is easier to read there.
 
     Returns
     -------
@@ -120,7 +153,7 @@ def make_threshold_scorer(
     Raises
     ------
     ValueError
-        If an option is not valid.
+        If an option is not valid, or options exclude each other.
 
     See Also
     --------
@@ -140,10 +173,8 @@ def make_threshold_scorer(
     0.22
     0.50
     """
-    Goal.ask(metric, guard=guard)
     options.check_whole("folds", folds, 2)
-    check_average(average, one_classifier=average == "binary")
-    return ThresholdScorer(
+    scorer = ThresholdScorer(
         metric,
         average,
         folds=folds,
@@ -151,4 +182,12 @@ def make_threshold_scorer(
         response_method=response_method,
         pos_label=pos_label,
         random_state=random_state,
+        per_label=per_label,
+        zero_division=zero_division,
+        min_precision=min_precision,
+        min_recall=min_recall,
+        min_specificity=min_specificity,
+        max_predicted=max_predicted,
     )
+    check_goal(ask_goal(scorer))
+    return scorer

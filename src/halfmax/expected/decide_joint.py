@@ -33,7 +33,7 @@ from halfmax.expected.ratio import (
     find_ratio,
 )
 from halfmax.metrics.metric import Metric
-from halfmax.metrics.named import find_metric
+from halfmax.metrics.named import ACCURACY, PRECISION, RECALL, find_metric
 
 _TIE = 1e-12  # relative; the rounding errors of such sums are smaller
 _BLOCK_CELLS = 1 << 21
@@ -175,7 +175,7 @@ def decide_joint(
 
 def _find_linear(metric: str | Metric) -> Ratio:
     """The metric as the kernels see it, if its gains are sums over items."""
-    ratio = find_ratio(metric)
+    ratio = find_ratio(metric, (PRECISION, RECALL, ACCURACY))
     if ratio.kind == KIND_JACCARD:
         raise ValueError(
             "metric 'jaccard' of dependent items needs the joint distribution of hits and size, "

@@ -43,9 +43,13 @@ class Ratio(NamedTuple):
         return self.kind in (KIND_PRECISION, KIND_ACCURACY)
 
 
-def find_ratio(metric: str | Metric) -> Ratio:
-    """Return the metric as the kernels see it; raise an error if they cannot compute it."""
-    found = find_metric(metric, NAMES)
+def find_ratio(metric: str | Metric, offered: tuple[Metric, ...] = tuple(_KINDS.values())) -> Ratio:
+    """Return the metric as the kernels see it; raise an error if they cannot compute it.
+
+    `offered` are the metrics that the error offers, beside F-beta.
+    """
+    names = [known.name for known in offered]
+    found = find_metric(metric, names)
     if isinstance(found, FBeta):
         b2 = found.beta * found.beta
         return Ratio(KIND_F, 1.0, b2, 1.0 + b2, found.cut)
@@ -59,7 +63,7 @@ def find_ratio(metric: str | Metric) -> Ratio:
         hint = f"; for these costs, predict where the probability is at least {cut:.4g}"
     raise ArgumentError(
         f"{in_python('metric')} must be one whose expectation is known in closed form: any "
-        f"'f<beta>' or FBeta, {spell_out(NAMES, 'or')}; got {metric!r}{hint}"
+        f"'f<beta>' or FBeta, {spell_out(names, 'or')}; got {metric!r}{hint}"
     )
 
 

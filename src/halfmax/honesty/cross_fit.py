@@ -191,16 +191,22 @@ def _assign_folds(case: Case, folds: int) -> Array:
 
 
 def score_unseen(data: LabelledScores, fold: Array, goal: Goal) -> float:
-    """The score of thresholds, one for each label, on rows that they were not tuned on.
+    """The score of thresholds on rows that they were not tuned on.
 
-    For each fold, numbered from 0, thresholds are tuned without it and then predict it.
+    For each fold, numbered from 0, thresholds are tuned without it and then predict it. A cap on
+    the number of predicted rows is the same share of the rows tuned on.
     """
+    goal, plain = goal.for_parts_of(data), goal.objective.unrestricted
     without = _tuned_without(data, fold, lambda part: choose_thresholds(part, goal).thresholds)
-    if goal.labels_apart and goal.metric.is_share_of_hits:
-        by_hit = _by_hit(data, fold, without, goal.metric)
-        return mean_over_labels(by_hit, goal.average, data.positives)
     predictions = _predict_by_fold(data, fold, without)
-    return score(data.truth, predictions, goal.metric, goal.average, data.weights)
+    nothing = plain(0, 0, 1, 2)  # the score of predicting nothing
+    if not (goal.labels_apart and goal.metric.is_share_of_hits and nothing == 0.0):
+        zero = plain.zero_division
+        return score(data.truth, predictions, goal.metric, goal.average, data.weights, zero)
+    by_hit = _by_hit(data, fold, without, goal.metric)
+    alone = plain(*_Unseen.of(data, predictions).counts)  # right for labels without positives
+    of_label = np.where(data.positives > 0, by_hit, alone)
+    return mean_over_labels(of_label, goal.average, data.positives)
 
 
 def _by_hit(data: LabelledScores, fold: Array, thresholds: Array, metric: Metric) -> Array:

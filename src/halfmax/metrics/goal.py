@@ -137,7 +137,11 @@ class Goal:
 
     def for_parts_of(self, data: LabelledScores) -> "Goal":
         """Return the goal for parts of these rows: a cap on rows becomes a share of them."""
-        cells = data.total * (data.n_labels if self.average == "micro" else 1)
+        return self.with_cap_as_share(data.total, data.n_labels)
+
+    def with_cap_as_share(self, rows: float, n_labels: int) -> "Goal":
+        """Return the goal whose cap is a share of that many rows instead of a number of them."""
+        cells = rows * (n_labels if self.average == "micro" else 1)
         return replace(self, objective=self.objective.with_share_of(cells))
 
     def _refuse_costs_of_rows(self) -> None:
