@@ -28,6 +28,7 @@ from benchmarks.frozen.inputs import (
     sparse_many,
     weights,
 )
+from halfmax.metrics.named import NAMED
 
 
 def tuned(y: Any, s: Any, *new: Any, **how: Any) -> dict[str, Any]:
@@ -248,7 +249,39 @@ def metrics() -> Iterator[Case]:
         yield Case(f"metric/f-beta {beta}", lambda b=beta: [hm.FBeta(b).name, hm.FBeta(b)(*counts)])
 
 
+def capacity(tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+    """A metric that is not monotone."""
+    return tp - 3 * np.maximum(tp + fp - 20, 0) + 0 * fn * tn
+
+
+def goals() -> Iterator[Case]:
+    """Metrics by name, costs, restrictions, weighted averages and classes."""
+    (y, s), (many_y, many_s) = one(), many()
+    named: dict[str, Any] = {name: name for name in NAMED} | {
+        "cost": hm.cost(fp=1, fn=10),
+        "costs of all outcomes": hm.cost(fp=1.5, fn=4, tp=1, tn=0.1),
+        "hits are dear": hm.cost(fp=1, fn=1, tp=3),
+        "capacity": hm.Metric("capacity", capacity),
+    }
+    for name, metric in named.items():
+        yield Case(f"goal/one/{name}", partial(tuned, y, s, metric=metric))
+        yield Case(f"goal/many/{name}", partial(tuned, many_y, many_s, metric=metric))
+    limits: dict[str, Any] = {"max_predicted": 40, "min_specificity": 0.9, "min_recall": 0.1}
+    for name, value in limits.items():
+        yield Case(f"goal/one/{name}", partial(tuned, y, s, **{name: value}))
+        yield Case(f"goal/many/{name}", partial(tuned, many_y, many_s, **{name: value}))
+    yield Case("goal/many/weighted", partial(tuned, many_y, many_s, average="weighted"))
+    shared = {"average": "weighted", "per_label": False}
+    yield Case("goal/many/weighted, shared", partial(tuned, many_y, many_s, **shared))
+    amounts = np.random.default_rng(5).lognormal(size=len(y))
+    yield Case("goal/one/row costs", partial(tuned, y, s, metric=hm.cost(fp=1, fn=amounts)))
+    classes = np.array(["no", "yes"])[y]
+    yield Case("goal/one/classes", partial(tuned, classes, s, pos_label="yes"))
+    yield Case("goal/one/minus one", partial(tuned, 2 * y - 1, s))
+
+
 GROUPS = (
+    goals,
     tune_one,
     tune_common,
     tune_one_restricted,
