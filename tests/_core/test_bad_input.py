@@ -143,6 +143,7 @@ BAD = [
         ValueError,
         "y_pred must hold the classes of y_true, 'a' and 'b', or 0 and 1; got 'c'",
     ),
+    ("predictions of 10", score(Y, [0, 10, 10]), ValueError, r"y_pred\[1\] is 10"),
     (
         "predictions with two meanings",
         score([1, 2, 2], [1, 1, 1]),
@@ -194,7 +195,7 @@ BAD = [
     ),
     ("truth and scores swapped", tune(S, Y), ValueError, r"y_true\[0\] is 0\.1"),
     ("scores as predictions", score(Y, S), ValueError, r"y_pred\[0\] is 0\.1"),
-    ("three classes, score", score(Y, [-1, 0, 1]), ValueError, r"y_pred must hold two classes"),
+    ("three classes, score", score(Y, [-1, 0, 1]), ValueError, r"y_pred\[0\] is -1"),
     ("three classes, staircase", staircase([-1, 0, 1], S), ValueError, r"y_true must hold two"),
     # sparse matrices
     ("twice in COO", tune(Y2, TWICE_COO), ValueError, r"y_score.*\[0, 1\].*sum_duplicates"),

@@ -39,6 +39,8 @@ def check_predicted(matrix: Matrix, name: str, truth: Matrix, pos_label: Any = N
         return check_truth(matrix, name, None if truth.is_sparse else pos_label)
     known = _classes(truth.values)
     if _are_zero_and_one(known):
+        if pos_label is None and len(known) == 2 and _holds_numbers(matrix):
+            return check_binary(matrix, name)
         return check_truth(matrix, name, pos_label)
     found = _classes(matrix.values)
     if _are_zero_and_one(found):
