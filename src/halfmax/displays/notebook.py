@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from halfmax.displays.assessed_score import AssessedScore
 from halfmax.displays.base import Display
+from halfmax.displays.cost_curve import CostCurveDisplay
 from halfmax.displays.decision_region import DecisionRegionDisplay
 from halfmax.displays.half_max import HalfMaxDisplay
 from halfmax.displays.label_health import LabelHealthDisplay
+from halfmax.displays.one_label import OneLabel
 from halfmax.displays.style import new_figure, styled
-from halfmax.displays.threshold_curve import ThresholdCurveDisplay
+from halfmax.displays.threshold_curve import Band, ThresholdCurveDisplay
 from halfmax.expected.decision import Decision
 from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.diagnosis import Diagnosis
@@ -83,7 +85,10 @@ def _of_thresholds(thresholds: Thresholds) -> Display | None:
     if len(thresholds.thresholds) == 1:
         if data is None or data.n_rows > _MOST_ROWS:
             return None
-        return ThresholdCurveDisplay._of(thresholds, None, 0.95, _RESAMPLES, 0)
+        one = OneLabel.of_thresholds(thresholds, None)
+        if one.objective.metric.is_cost:
+            return CostCurveDisplay._of(one)
+        return ThresholdCurveDisplay._of(one, Band(n_resamples=_RESAMPLES))
     if data is not None:
         return LabelHealthDisplay._of(thresholds)
     try:
