@@ -48,7 +48,18 @@ class Respellable(Exception):  # noqa: N818  warnings are exceptions, too
         return next((name for name in names if name.isidentifier()), None)
 
     def worded(self, spell: Callable[[str], str | None]) -> str:
-        """Return the message with every marked spelling replaced by ``spell(spelling)``."""
+        """Return the message with every marked spelling replaced.
+
+        Parameters
+        ----------
+        spell : callable
+            ``spell(spelling)`` is what to write in place of a spelling; None leaves it out.
+
+        Returns
+        -------
+        str
+            The message.
+        """
         return respelled(self.marked, spell)
 
 

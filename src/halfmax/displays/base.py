@@ -214,16 +214,23 @@ def shown_interval(metric: str, ends: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 def number(value: float) -> str:
-    """Return three digits with a typographic minus sign; an infinite threshold is "none"."""
+    """Return three digits with a typographic minus sign; an infinite threshold is "none".
+
+    >>> number(0.12345), number(-123456.0)
+    ('0.123', '\N{MINUS SIGN}123,000')
+    """
     if value == np.inf:
         return "none"
-    return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")
+    text = f"{value:.3g}"
+    if 1e3 <= abs(value) < 1e15:
+        text = f"{float(text):,.0f}"
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def spread(values: Sequence[float]) -> str:
     """Return the mean and the standard deviation of the values that are known."""
     known = np.array(values)[~np.isnan(values)]
-    return f"{number(known.mean())} ± {number(known.std())}" if len(known) else "unknown"
+    return f"{number(known.mean())} ± {known.std():.2g}" if len(known) else "unknown"
 
 
 def put_legend(ax: "Axes", name: str | None, columns: int = 1) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.types import Floats
-from halfmax.displays.base import name_of
 from halfmax.displays.curve_counts import counts_at_scores, places_to_draw, require_finite
 from halfmax.displays.label_curve import Limits
 from halfmax.displays.lettering import Line
@@ -96,6 +95,8 @@ class CostCurveDisplay(ThresholdAxisDisplay):
     pos_label: Hashable | None = None
     folds: "tuple[CostCurveDisplay, ...]" = ()
 
+    _has_scale = True
+
     @classmethod
     def _of(cls, one: OneLabel) -> Self:
         metric = one.objective.metric
@@ -125,7 +126,10 @@ class CostCurveDisplay(ThresholdAxisDisplay):
         return [Line("mean cost", self.costs, OWN)]
 
     def _levels(self) -> list[tuple[float, str]]:
-        return [(self.none, "predict none"), (self.everyone, "predict all")]
+        return [(self.everyone, "predict all")]
+
+    def _levels_at_left(self) -> list[tuple[float, str]]:
+        return [(self.none, "predict none")]  # the curve itself ends there at the right
 
     def _points(self) -> tuple[Point, Point, float | None]:
         chosen = Point(self.threshold, self.cost)
@@ -141,7 +145,8 @@ class CostCurveDisplay(ThresholdAxisDisplay):
 
     def _draw_parts(self, ax: "Axes", name: str | None, looks: Any) -> None:
         super()._draw_parts(ax, name, looks)
-        ax.set_ylabel(f"mean {name_of(self.metric)} of a row")
+        ax.set_ylabel("mean cost of a row")
+        ax.yaxis.set_major_formatter("{x:,.10g}")  # no power of ten above the axis
 
 
 def _of_counts(one: OneLabel, best: float) -> Costs:

@@ -353,7 +353,8 @@ class HalfMaxDisplay(Display):
         self._draw_labels(ax, shown)
         self._mark_miscalibrated(ax, shown)
         rule = name_of_rule(self.metric)
-        ax.set_xlabel(f"{rule}, the threshold if calibrated")
+        what = "if" if rule.endswith("threshold") else "the threshold if"
+        ax.set_xlabel(f"{rule}, {what} calibrated")
         ax.set_ylabel("lowest probability predicted" if of_batches else "tuned threshold")
         put_legend(ax, name, columns=2)
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _LEVELS = (0.2, 0.4, 0.6, 0.8)  # of F
 _POINTS = 200
+_SMALL = SIZE_OF_NAMES - 1.5
+_FEW, _SHORT = 4, 26  # entries of a legend in one column, and letters of those in two
 _COLOURS = (BLUE, ORANGE, GREEN, PURPLE)  # of curves that are drawn on the same axes
 _CURVE, _ISO, _CHANCE = (f"halfmax-precision-recall-{part}" for part in ("curve", "iso", "chance"))
 
@@ -130,7 +132,8 @@ class PrecisionRecallDisplay(LabelCurveDisplay):
 
     def _steps(self, _limits: Limits) -> tuple[Floats, Floats]:
         recall, precision = self.recall[::-1], self.precision[::-1]
-        return np.append(0.0, recall), np.append(precision[:1], precision)[: len(recall) + 1]
+        first = precision[:1]  # none without positives
+        return np.append(np.zeros(len(first)), recall), np.append(first, precision)
 
     def _summary(self) -> tuple[str, float]:
         return "AP", self.average_precision
@@ -150,7 +153,9 @@ class PrecisionRecallDisplay(LabelCurveDisplay):
         line = self._draw_curve(ax, look, looks)
         self._mark(ax, line.get_color())
         self._draw_chance(ax, looks)
-        put_legend(ax, None)
+        names = ax.get_legend_handles_labels()[1]
+        short = max(map(len, names)) <= _SHORT
+        put_legend(ax, None, columns=2 if len(names) > _FEW and short else 1)
 
     def _draw_iso(self, ax: "Axes") -> None:
         """Draw lines of equal F, and name them at the right edge."""
@@ -162,7 +167,7 @@ class PrecisionRecallDisplay(LabelCurveDisplay):
             shown_part = precision <= 1.0
             ax.plot(recall[shown_part], precision[shown_part], gid=_ISO, **look)
             at, text = (1.0, float(precision[-1])), f"{name} = {level:g}"
-            write(ax, text, at, (-2, 5), GREY, ha="right", fontsize=SIZE_OF_NAMES - 1.5)
+            write(ax, text, at, (-2, 5), GREY, ha="right", fontsize=_SMALL, zorder=1.5)
 
     def _mark(self, ax: "Axes", colour: Any) -> None:
         """Mark the chosen threshold."""

@@ -1,5 +1,6 @@
 """Curves against the threshold: limits, marks of thresholds, levels, and names of lines."""
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,13 +35,20 @@ class ThresholdAxisDisplay(LabelCurveDisplay):
     Subclasses say which lines there are, their own curve first, which levels, and what is marked.
     """
 
+    #: Whether the y axis is named after the main line, so that the line needs no name.
+    _has_scale = False
+
     def _lines(self) -> list[Line]:
         """Return the curves at each threshold, as they are shown; the first one is the main one."""
         raise NotImplementedError
 
     def _levels(self) -> list[tuple[float, str]]:
-        """Return heights that need no scores, with their names."""
+        """Return heights that need no scores, with their names, which are put at the right."""
         raise NotImplementedError
+
+    def _levels_at_left(self) -> list[tuple[float, str]]:
+        """Return further heights whose names are put at the left."""
+        return []
 
     def _points(self) -> tuple[Point, Point, float | None]:
         """Return the chosen threshold, the best one, and that of calibrated probabilities."""
@@ -54,7 +62,8 @@ class ThresholdAxisDisplay(LabelCurveDisplay):
         """Return all heights that must be inside the axes."""
         own = [line.heights for line in self._lines()]
         below = [fold._lines()[0].heights for fold in self.folds]
-        values = np.concatenate([*own, *below, [height for height, _ in self._levels()]])
+        levels = [height for height, _ in (*self._levels(), *self._levels_at_left())]
+        values = np.concatenate([*own, *below, levels])
         finite: Floats = values[np.isfinite(values)]
         return finite
 
@@ -101,7 +110,8 @@ class ThresholdAxisDisplay(LabelCurveDisplay):
             ax.step(x, _extended(part.heights), where="pre", label=part.name, **look)
         look = {"color": OWN, "linewidth": 2.2, "label": lines[0].name}
         main = self._draw_curve(ax, look, looks)
-        lines[0] = lines[0]._replace(colour=main.get_color())
+        name = "" if self._has_scale else lines[0].name
+        lines[0] = lines[0]._replace(colour=main.get_color(), name=name)
         if self.folds:
             named.append(self._name_of_folds())
         chosen, best, plug_in = self._points()
@@ -119,13 +129,17 @@ class ThresholdAxisDisplay(LabelCurveDisplay):
 
     def _name_levels(self, ax: "Axes", looks: Looks) -> list[Box]:
         """Draw heights that need no scores as fine lines; return the boxes of their names."""
-        levels = [(height, what) for height, what in self._levels() if np.isfinite(height)]
-        self._draw_levels(ax, [height for height, _ in levels], looks)
-        if self.chance_level_ is None:
-            return []
-        upwards = min(height for height, _ in levels) < np.mean(ax.get_ylim())
-        levels.sort(reverse=not upwards)
-        return name_heights(ax, levels, bool(upwards))
+        both = [
+            [(height, what) for height, what in levels if np.isfinite(height)]
+            for levels in (self._levels(), self._levels_at_left())
+        ]
+        self._draw_levels(ax, [height for height, _ in chain(*both)], looks)
+        boxes: list[Box] = []
+        for levels, on_left in zip(both, (False, True), strict=True):
+            if levels and looks.plot_chance_level:
+                upwards = bool(min(levels)[0] < np.mean(ax.get_ylim()))
+                boxes += name_heights(ax, sorted(levels, reverse=not upwards), upwards, on_left)
+        return boxes
 
     def _mark_thresholds(self, ax: "Axes") -> int:
         """Mark the thresholds, and return the number of rows that their names occupy."""
@@ -137,10 +151,11 @@ class ThresholdAxisDisplay(LabelCurveDisplay):
         for (place, _), dash in zip(marks, ("-", (0, (1, 1.5))), strict=False):
             if low <= place <= high:
                 ax.axvline(place, color=ink_of(ax), linewidth=1.0, linestyle=dash)
-        if np.isfinite(x):
-            ax.plot(x, height, "o", color=OWN, markeredgecolor="white", zorder=4)
+        if low <= x <= high:  # at height 0 the axis would hide half of it
+            look: dict[str, Any] = {"color": OWN, "zorder": 4, "clip_on": False}
+            ax.plot(x, height, "o", markeredgecolor="white", **look)
         if np.isfinite(best.threshold) and best.threshold != x:
-            look: dict[str, Any] = {"color": OWN, "markerfacecolor": "white", "zorder": 3}
+            look = {"color": OWN, "markerfacecolor": "white", "zorder": 3, "clip_on": False}
             ax.plot(*best, "D", label="best", **look)
             write(ax, "best", best, (0, 9), OWN)
         return name_uprights(ax, marks)

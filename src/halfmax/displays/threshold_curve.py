@@ -324,7 +324,7 @@ class ThresholdCurveDisplay(ThresholdAxisDisplay):
     def _levels(self) -> list[tuple[float, str]]:
         name, all_rows = name_of(self.metric), shown(self.metric, self.everyone)
         levels = [] if is_cost(self.metric) else [(self.base_rate, "base rate")]
-        if self.metric not in _BESIDE:
+        if self.metric not in _BESIDE and all_rows:  # 0 is the axis itself
             levels.append((all_rows, f"{name} of predicting all"))
         return levels
 
