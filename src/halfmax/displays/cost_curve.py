@@ -126,10 +126,20 @@ class CostCurveDisplay(ThresholdAxisDisplay):
         return [Line("mean cost", self.costs, OWN)]
 
     def _levels(self) -> list[tuple[float, str]]:
-        return [(self.everyone, "predict all")]
+        return [(self.everyone, "predict all"), *([] if self._none_is_worse else [self._none])]
 
     def _levels_at_left(self) -> list[tuple[float, str]]:
-        return [(self.none, "predict none")]  # the curve itself ends there at the right
+        return [self._none] if self._none_is_worse else []
+
+    @property
+    def _none_is_worse(self) -> bool:
+        # The curve then falls from the level of all at the left, and rises to that of none at the
+        # right, where a name would hide it.
+        return self.none > self.everyone
+
+    @property
+    def _none(self) -> tuple[float, str]:
+        return self.none, "predict none"
 
     def _points(self) -> tuple[Point, Point, float | None]:
         chosen = Point(self.threshold, self.cost)

@@ -35,7 +35,8 @@ class ThresholdAxisDisplay(LabelCurveDisplay):
     Subclasses say which lines there are, their own curve first, which levels, and what is marked.
     """
 
-    #: Whether the y axis is named after the main line, so that the line needs no name.
+    #: Whether the y axis is named after the main line, so that the line needs no name, and has
+    #: room for the names of levels above the highest one.
     _has_scale = False
 
     def _lines(self) -> list[Line]:
@@ -96,7 +97,7 @@ class ThresholdAxisDisplay(LabelCurveDisplay):
         heights = self._heights()
         lowest, highest = self._range(heights.min(initial=0.0), heights.max(initial=0.0))
         room = 0.03 * (highest - lowest)
-        ax.set_ylim(lowest - room * (lowest < 0.0), highest + room)
+        ax.set_ylim(lowest - room * (lowest < 0.0), highest + room * (3 if self._has_scale else 1))
 
     def _range(self, lowest: float, highest: float) -> tuple[float, float]:
         """Return the range of heights to show: most metrics reach from 0 to 1."""
@@ -137,7 +138,7 @@ class ThresholdAxisDisplay(LabelCurveDisplay):
         boxes: list[Box] = []
         for levels, on_left in zip(both, (False, True), strict=True):
             if levels and looks.plot_chance_level:
-                upwards = bool(min(levels)[0] < np.mean(ax.get_ylim()))
+                upwards = self._has_scale or bool(min(levels)[0] < np.mean(ax.get_ylim()))
                 boxes += name_heights(ax, sorted(levels, reverse=not upwards), upwards, on_left)
         return boxes
 
