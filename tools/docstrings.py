@@ -28,21 +28,15 @@ _NEEDED_IN_FUNCTIONS = ("Raises",)
 
 
 def public() -> Iterator[tuple[str, object]]:
-    """Public names, and the public methods of their classes."""
+    """Public names, and the public methods that their classes define."""
     for name in halfmax.__all__:
         value = getattr(halfmax, name)
         yield f"halfmax.{name}", value
         if inspect.isclass(value):
-            for method, function in _methods(value).items():
+            for method, function in vars(value).items():
                 inner = getattr(function, "__func__", function)
                 if not method.startswith("_") and inspect.isfunction(inner):
                     yield f"halfmax.{name}.{method}", inner
-
-
-def _methods(kind: type) -> dict[str, object]:
-    """What a class defines, or inherits from another class of halfmax."""
-    own = [base for base in kind.__mro__ if base.__module__.startswith("halfmax.")]
-    return {name: function for base in reversed(own) for name, function in vars(base).items()}
 
 
 def complaints(name: str, value: object) -> list[str]:

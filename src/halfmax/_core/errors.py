@@ -48,18 +48,7 @@ class Respellable(Exception):  # noqa: N818  warnings are exceptions, too
         return next((name for name in names if name.isidentifier()), None)
 
     def worded(self, spell: Callable[[str], str | None]) -> str:
-        """Return the message with every marked spelling replaced.
-
-        Parameters
-        ----------
-        spell : callable
-            ``spell(spelling)`` is what to write in place of a spelling; None leaves it out.
-
-        Returns
-        -------
-        str
-            The message.
-        """
+        """Return the message with every marked spelling replaced by ``spell(spelling)``."""
         return respelled(self.marked, spell)
 
 

@@ -61,9 +61,10 @@ class OneLabel(NamedTuple):
         """Return one label of the data that were tuned, with its tuned threshold to mark."""
         tuning = require_result(Thresholds, thresholds, "thresholds", "tune")._tuning
         if tuning is None:
+            one = "t.threshold" if label is None else f"t[{label!r:.60}]"
             raise ValueError(
-                "thresholds do not know the data that they were tuned on (they were loaded or "
-                "unpickled): use from_predictions(y_true, y_score, threshold=t.threshold)"
+                "thresholds do not know the data that they were tuned on (they were loaded, "
+                f"unpickled or set by hand): use from_predictions(y_true, y_score, threshold={one})"
             )
         place = place_of(label, thresholds.labels, len(thresholds.thresholds))
         chosen, objective = float(thresholds.thresholds[place]), tuning.goal.objective
