@@ -156,7 +156,7 @@ class ExpectedCurveDisplay(Display):
             if log:
                 drawn.set_xscale("symlog", linthresh=1.0, linscale=0.4)
             else:
-                drawn.xaxis.get_major_locator().set_params(integer=True)  # items are counted
+                drawn.locator_params(axis="x", integer=True)  # items are counted
             k = self._drawn(log)
             look = {"color": BLUE, "linewidth": 1.6, "marker": "." if items <= _FEW else ""}
             looks = Looks(curve_kwargs, line).of_curves(look, ["_nolegend_"])
