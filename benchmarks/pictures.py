@@ -2,9 +2,11 @@
 
 import json
 import warnings
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 import halfmax as hm
 from benchmarks import data
@@ -54,6 +56,49 @@ def growth(ax):
 def expected_curve(ax):
     """The expected F1 of every count of one batch, the best one, and the plug-in rule."""
     hm.ExpectedCurveDisplay.from_probabilities(figure_data.batch(), ax=ax)
+
+
+def two_classifiers(ax):
+    """Precision against recall of calibrated scores, and of the same scores with noise."""
+    sample = figure_data.calibrated(20_000)
+    noise = np.random.default_rng(1).normal(size=len(sample.scores))
+    draw = hm.PrecisionRecallDisplay.from_predictions
+    draw(sample.truth, sample.scores, name="calibrated", ax=ax)
+    draw(sample.truth, sample.scores + 0.2 * noise, name="with noise", ax=ax)
+
+
+class Validated:
+    """A classifier cross-validated on five folds."""
+
+    def __init__(self):
+        from sklearn.datasets import make_classification
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.model_selection import cross_validate
+
+        X, y = make_classification(
+            1500, n_informative=6, weights=[0.85], class_sep=0.7, random_state=0
+        )
+        keep = {"return_estimator": True, "return_indices": True}
+        self.found = cross_validate(LogisticRegression(), X, y, cv=5, **keep), X, y
+
+    def precision_recall(self, ax):
+        """A curve for each fold, and one for all folds together."""
+        hm.PrecisionRecallDisplay.from_cv_results(*self.found, ax=ax)
+
+    def threshold_curve(self, ax):
+        """The metric of each fold against the threshold."""
+        hm.ThresholdCurveDisplay.from_cv_results(*self.found, ax=ax)
+
+    def cost_curve(self, ax):
+        """The mean cost of each fold against the threshold."""
+        hm.CostCurveDisplay.from_cv_results(*self.found, hm.cost(fp=1, fn=5), ax=ax)
+
+
+def costs(ax):
+    """The mean cost where a miss is ten times as bad as a false alarm."""
+    sample = figure_data.calibrated(20_000)
+    metric = hm.cost(fp=1, fn=10)
+    hm.CostCurveDisplay.from_predictions(sample.truth, sample.scores, metric, ax=ax)
 
 
 def calibration(ax):
@@ -206,14 +251,23 @@ class Honest:
         ax.legend()
 
 
-def save(name, *drawings):
+def save(name, *drawings, height=3.6):
     """Draw side by side and write a PNG."""
     with styled():
-        figure = new_figure((5 * len(drawings), 3.6))
+        figure = new_figure((5 * len(drawings), height))
         axes = figure.subplots(1, len(drawings), squeeze=False)
         for ax, draw in zip(axes[0], drawings, strict=True):
             draw(ax)
-        write_whole(IMAGES / name, render(figure, "png"))
+        write_whole(IMAGES / name, _with_few_colours(render(figure, "png")))
+
+
+def _with_few_colours(png):
+    """Return the picture as a palette of 64 colours, which takes half the bytes."""
+    small = BytesIO()
+    with Image.open(BytesIO(png)) as image:
+        few = image.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        few.save(small, format="png", optimize=True)
+    return small.getvalue()
 
 
 if __name__ == "__main__":
@@ -227,6 +281,10 @@ if __name__ == "__main__":
     save("expected-curve.png", expected_curve)
     save("reciprocal.png", step_error, node_count)
     save("linear.png", linear)
+    validated = Validated()
+    save("display-precision-recall.png", two_classifiers, validated.precision_recall, height=4.6)
+    save("display-cost.png", costs, validated.cost_curve)
+    save("display-folds.png", validated.threshold_curve)
     save("display-half-max.png", calibration)
     save("display-label-health.png", health(None), health("auto"))
     save("display-region.png", regions)

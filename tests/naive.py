@@ -218,19 +218,24 @@ def best_threshold(
     return pick(choices or [(inf, nobody)], ties_are_exact(metric, weights))
 
 
+def mean_cost_of_rows(y: Any, guess: Any, costs: dict[str, Any], weights: Any = None) -> Fraction:
+    """The mean cost of predictions, where every row has its own costs."""
+    heavy = exact_weights(weights, len(guess))
+    price = {name: [Fraction(str(value)) for value in row] for name, row in costs.items()}
+    outcome = {(1, 1): "tp", (0, 1): "fp", (1, 0): "fn", (0, 0): "tn"}
+    pairs = enumerate(zip(whole(y), guess, strict=True))
+    return sum(heavy[i] * price[outcome[pair]][i] for i, pair in pairs) / sum(heavy)
+
+
 def best_threshold_of_rows(
     y: Any, s: Any, costs: dict[str, Any], weights: Any = None, **limits: float | None
 ) -> Best:
     """The threshold with the lowest mean cost, where every row has its own costs."""
-    y, heavy, choices = whole(y), exact_weights(weights, len(y)), []
-    price = {name: [Fraction(str(value)) for value in row] for name, row in costs.items()}
-    outcome = {(1, 1): "tp", (0, 1): "fp", (1, 0): "fn", (0, 0): "tn"}
+    y, choices = whole(y), []
     for threshold in thresholds_of(s):
         guess = predict(s, threshold)
-        pairs = enumerate(zip(y, guess, strict=True))
-        paid = sum(heavy[i] * price[outcome[pair]][i] for i, pair in pairs)
         if threshold == inf or keeps_floors(confusion(y, guess, weights), 0, **limits):
-            choices.append((threshold, -paid / sum(heavy)))
+            choices.append((threshold, -mean_cost_of_rows(y, guess, costs, weights)))
     if len(choices) > 1 and not keeps_floors(confusion(y, predict(s, inf), weights), 0, **limits):
         choices = choices[1:]
     return pick(choices, exact=False)

@@ -38,10 +38,17 @@ def width(function):
     return len([name for name in names if name not in ("self", "cls")])
 
 
+@cache
+def public_classes():
+    """Public classes, and those whose methods they inherit."""
+    found = [getattr(hm, name) for name in hm.__all__]
+    return {base.__name__ for one in found if isinstance(one, type) for base in one.__mro__}
+
+
 def is_public(owner, function):
     """A public function, a method or the constructor of a public class, or what one makes."""
     if owner:
-        return owner in hm.__all__ or function.name == "__init__"
+        return owner in public_classes() or function.name == "__init__"
     return function.name in hm.__all__
 
 

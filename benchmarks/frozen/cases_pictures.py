@@ -9,6 +9,7 @@ from typing import Any
 
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_validate
 
 import halfmax as hm
 from benchmarks.frozen.cases import Answer, Case
@@ -66,6 +67,35 @@ def curves() -> Iterator[Case]:
     yield Case(
         "display/curve/estimator", partial(drawn, make, LogisticRegression().fit(X, y), X, y)
     )
+
+
+def of_folds_and_costs() -> Iterator[Case]:
+    y, s = one()
+    make = hm.PrecisionRecallDisplay.from_predictions
+    for name, metric in METRICS.items():
+        yield Case(f"display/precision recall/{name}", partial(drawn, make, y, s, metric=metric))
+    how = {"sample_weight": weights(len(y)), "threshold": 0.5}
+    yield Case("display/precision recall/weights", partial(drawn, make, y, s, **how))
+    yield Case("display/precision recall/long", partial(drawn, make, *one(20_000)))
+    make = hm.CostCurveDisplay.from_predictions
+    prices = {
+        "errors": hm.cost(fp=1, fn=10),
+        "all outcomes": hm.cost(fp=1, fn=10, tp=-0.5, tn=0.1),
+        "rows": hm.cost(fp=1, fn=weights(len(y))),
+    }
+    for name, metric in prices.items():
+        yield Case(f"display/cost/{name}", partial(drawn, make, y, s, metric=metric))
+    X, classes = two_classes()
+    keep = {"return_estimator": True, "return_indices": True}
+    cv = cross_validate(LogisticRegression(), X, classes, cv=3, **keep)
+    displays = (
+        (hm.ThresholdCurveDisplay, "mcc"),
+        (hm.PrecisionRecallDisplay, "f1"),
+        (hm.CostCurveDisplay, prices["errors"]),
+    )
+    for display, metric in displays:
+        work = partial(drawn, display.from_cv_results, cv, X, classes, metric=metric)
+        yield Case(f"display/folds/{display.__name__}", work)
 
 
 def of_labels() -> Iterator[Case]:
@@ -149,4 +179,4 @@ def reports() -> Iterator[Case]:
         yield Case(f"report/{name}", work)
 
 
-GROUPS = (curves, of_labels, of_theory, reports)
+GROUPS = (curves, of_folds_and_costs, of_labels, of_theory, reports)

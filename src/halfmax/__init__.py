@@ -24,6 +24,7 @@ __version__ = "0.1.0"
 # stub `__init__.pyi` (made by `python -m tools.stub`) all come from this table.
 _HOME = {
     "Assessment": "honesty.assessment",
+    "CostCurveDisplay": "displays.cost_curve",
     "Decision": "expected.decision",
     "DecisionRegion": "regions.region",
     "DecisionRegionDisplay": "displays.decision_region",
@@ -39,6 +40,7 @@ _HOME = {
     "LinearFractional": "metrics.metric",
     "Metric": "metrics.metric",
     "OptimismWarning": "_core.errors",
+    "PrecisionRecallDisplay": "displays.precision_recall",
     "Staircase": "staircase.staircase",
     "TableDecision": "tables.decide",
     "ThresholdClassifier": "estimators.threshold_classifier",

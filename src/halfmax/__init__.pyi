@@ -1,9 +1,11 @@
 from halfmax._core.errors import HalfmaxWarning as HalfmaxWarning
 from halfmax._core.errors import OptimismWarning as OptimismWarning
+from halfmax.displays.cost_curve import CostCurveDisplay as CostCurveDisplay
 from halfmax.displays.decision_region import DecisionRegionDisplay as DecisionRegionDisplay
 from halfmax.displays.expected_curve import ExpectedCurveDisplay as ExpectedCurveDisplay
 from halfmax.displays.half_max import HalfMaxDisplay as HalfMaxDisplay
 from halfmax.displays.label_health import LabelHealthDisplay as LabelHealthDisplay
+from halfmax.displays.precision_recall import PrecisionRecallDisplay as PrecisionRecallDisplay
 from halfmax.displays.threshold_curve import ThresholdCurveDisplay as ThresholdCurveDisplay
 from halfmax.displays.winners_curse import WinnersCurseDisplay as WinnersCurseDisplay
 from halfmax.estimators.expected_f_classifier import ExpectedFClassifier as ExpectedFClassifier
@@ -44,6 +46,7 @@ __version__: str
 
 __all__ = [
     "Assessment",
+    "CostCurveDisplay",
     "Decision",
     "DecisionRegion",
     "DecisionRegionDisplay",
@@ -59,6 +62,7 @@ __all__ = [
     "LinearFractional",
     "Metric",
     "OptimismWarning",
+    "PrecisionRecallDisplay",
     "Staircase",
     "TableDecision",
     "ThresholdClassifier",

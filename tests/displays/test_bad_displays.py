@@ -6,14 +6,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from display_cases import (
+    CLASSES,
+    COST,
+    COSTS,
     CREATE,
     CURSE,
     CURVE,
+    CV,
     EXPECTED,
     HALF,
     HEALTH,
     MODEL,
     NAMES,
+    PR,
     REGION,
     SS,
     YY,
@@ -31,6 +36,7 @@ pytestmark = pytest.mark.usefixtures("close_figures")
 
 TUNED = hm.tune(YY, SS, labels=NAMES)
 MODELS = OneVsRestClassifier(LogisticRegression()).fit(SS, YY)
+ROWS = hm.cost(fp=1, fn=np.arange(1.0, 301.0))
 UNPICKLED = pickle.loads(pickle.dumps(TUNED))
 BAD = [
     (lambda: CURVE.from_predictions(YY, SS), ValueError, "label must say which of the 4 labels"),
@@ -49,6 +55,46 @@ BAD = [
     (lambda: CURVE.from_predictions(Y, S, threshold="a"), ValueError, "threshold must be a number"),
     (lambda: CURVE.from_predictions(Y, S, threshold=np.nan), ValueError, "threshold must be a num"),
     (lambda: CURVE.from_predictions(Y, S, threshold=[1, 2]), ValueError, "threshold must be a num"),
+    (
+        lambda: CURVE.from_predictions(Y, S, ROWS),
+        ValueError,
+        "costs for each row, which counts cannot show: use CostCurveDisplay, or one number",
+    ),
+    (lambda: CURVE.from_thresholds(hm.tune(Y, S, ROWS)), ValueError, "use CostCurveDisplay"),
+    (lambda: PR.from_predictions(Y, S, ROWS), ValueError, "use CostCurveDisplay"),
+    (lambda: PR.from_predictions(YY, SS), ValueError, "label must say which of the 4 labels"),
+    (lambda: PR.from_thresholds(UNPICKLED, NAMES[0]), ValueError, "do not know the data"),
+    (lambda: PR.from_predictions(Y, S, threshold="a"), ValueError, "threshold must be a number"),
+    (lambda: PR.from_predictions(Y, S, "F1"), ValueError, "names are in lower case"),
+    (lambda: PR.from_predictions(Y, S, zero_division=2), ValueError, "zero_division must be"),
+    (lambda: PR.from_predictions(Y, S, ax=3), TypeError, "ax must be matplotlib Axes"),
+    (lambda: PR.from_estimator(None, SS, Y), TypeError, "estimator must be"),
+    (
+        lambda: COSTS.from_predictions(Y, S),
+        ValueError,
+        "metric must be a cost.*got 'f1': for other metrics use ThresholdCurveDisplay",
+    ),
+    (lambda: COSTS.from_thresholds(hm.tune(Y, S)), ValueError, "metric must be a cost"),
+    (
+        lambda: COSTS.from_predictions(Y[:9], S[:9], ROWS),
+        ValueError,
+        "a cost for each of the 9 rows; got 300",
+    ),
+    (
+        lambda: COSTS.from_predictions(YY, SS, ROWS, label=0),
+        ValueError,
+        "costs for each row, which is for one classifier",
+    ),
+    (
+        lambda: COSTS.from_predictions(Y, np.full(300, -np.inf), ROWS),
+        ValueError,
+        "y_score must have a finite score",
+    ),
+    (
+        lambda: COSTS.from_cv_results(CV, SS, CLASSES, hm.cost(fp=1, fn=[1, 2])),
+        ValueError,
+        "a cost for each of the 300 rows; got 2",
+    ),
     (lambda: CURVE.from_predictions(Y, S, level=95), ValueError, "level must be a number above 0"),
     (lambda: CURVE.from_predictions(Y, S, n_resamples=-1), ValueError, "n_resamples must be"),
     (lambda: CURVE.from_predictions(Y, S, seed=0.5), ValueError, "seed must be a whole number"),
@@ -78,12 +124,37 @@ BAD = [
         ValueError,
         "metric must be a ratio",
     ),
+    *(
+        (lambda metric=metric: HALF.from_predictions(YY, SS, metric), ValueError, "no law gives")
+        for metric in ("mcc", "gmean", "fowlkes_mallows")
+    ),
+    (lambda: HALF.from_predictions(Y, S, ROWS), ValueError, "metric must be a ratio"),
+    (lambda: HALF.from_thresholds(hm.tune(YY, SS, "mcc")), ValueError, "no law gives.*'mcc'"),
+    (lambda: HALF.from_diagnosis(hm.diagnose(YY, SS, "mcc")), ValueError, "no law gives.*'mcc'"),
+    (
+        lambda: HALF.from_thresholds(hm.tune(YY, 9 * SS, COST)),
+        ValueError,
+        r"compared with the fp/\(fp \+ fn\)",
+    ),
+    (
+        lambda: HALF.from_thresholds(pickle.loads(pickle.dumps(hm.tune(YY, SS, "kappa")))),
+        ValueError,
+        "n_rows must be passed",
+    ),
+    (
+        lambda: HALF.from_thresholds(hm.tune(YY, SS, average="weighted", per_label=False)),
+        ValueError,
+        "average='weighted' with per_label=False",
+    ),
     (lambda: HALF.from_diagnosis(TUNED), TypeError, "diagnosis must be what diagnose returns"),
     (lambda: HALF.from_decision(TUNED), TypeError, "decision must be what decide returns"),
     (lambda: HEALTH.from_thresholds(UNPICKLED), ValueError, "n_rows must be passed"),
     (lambda: HEALTH.from_thresholds(UNPICKLED, 3), ValueError, "n_rows must be the number of rows"),
     (lambda: HEALTH.from_thresholds(UNPICKLED, "x"), ValueError, "n_rows must be the number"),
     (lambda: HEALTH.from_diagnosis(None), TypeError, "got NoneType"),
+    (lambda: HEALTH.from_predictions(YY, SS, ROWS), ValueError, "which is for one classifier"),
+    (lambda: HEALTH.from_predictions(YY, SS, average=None), ValueError, "use average='macro'"),
+    (lambda: HEALTH.from_estimator(None, SS, Y), TypeError, "estimator must be"),
     (lambda: HEALTH.from_predictions(YY, SS, guard="x"), ValueError, "guard must be"),
     (lambda: REGION.from_region(None), TypeError, "region must be what decision_region returns"),
     (

@@ -8,14 +8,20 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from display_cases import (
+    CLASSES,
+    COST,
+    COSTS,
     CREATE,
     CURSE,
     CURVE,
+    CV,
     DISPLAYS,
     EXPECTED,
     HALF,
     HEALTH,
+    LABEL_CURVES,
     MODEL,
+    PR,
     REGION,
     SS,
     YY,
@@ -111,7 +117,7 @@ def test_a_display_is_one_line_when_printed(kind):
     shown = repr(drawn)
     assert shown.startswith(f"{type(drawn).__name__}(")
     assert len(shown.splitlines()) == 1
-    assert len(shown) < 500
+    assert len(shown) < 550
     assert "[" not in shown  # no array in full
 
 
@@ -120,8 +126,18 @@ def test_repr_of_a_display():
     assert repr(d) == (
         "ThresholdCurveDisplay(thresholds=<4 array>, scores=<4 array>, precision=<4 array>, "
         "recall=<4 array>, band=None, level=0.95, threshold=0.4, score=0.8, best_threshold=0.4, "
-        "best_score=0.8, half_max=0.4, base_rate=0.5, everyone=0.666667, metric='f1', label=None)"
+        "best_score=0.8, half_max=0.4, base_rate=0.5, everyone=0.666667, metric='f1', label=None, "
+        "pos_label=None, folds=(), name=None)"
     )
+
+
+def of_label_curves(metric):
+    return {
+        "from_predictions": lambda cls: cls.from_predictions(Y, S, *metric),
+        "from_estimator": lambda cls: cls.from_estimator(MODEL, SS, Y, *metric),
+        "from_cv_results": lambda cls: cls.from_cv_results(CV, SS, CLASSES, *metric),
+        "from_thresholds": lambda cls: cls.from_thresholds(hm.tune(Y, S, *metric)),
+    }
 
 
 def ways_to_create():
@@ -129,21 +145,19 @@ def ways_to_create():
     tuned, decision = hm.tune(YY, SS), hm.decide(SS, average="samples")
     diagnosis, densities = hm.diagnose(YY, SS), (stats.norm(2), stats.norm(), 0.1)
     return {
-        CURVE: {
-            "from_predictions": lambda cls: cls.from_predictions(Y, S),
-            "from_estimator": lambda cls: cls.from_estimator(MODEL, SS, Y),
-            "from_thresholds": lambda cls: cls.from_thresholds(hm.tune(Y, S)),
-        },
+        **{display: of_label_curves(metric) for display, metric in LABEL_CURVES.items()},
         EXPECTED: {"from_probabilities": lambda cls: cls.from_probabilities(S)},
         HALF: {
             "from_thresholds": lambda cls: cls.from_thresholds(tuned),
             "from_predictions": lambda cls: cls.from_predictions(YY, SS),
+            "from_estimator": lambda cls: cls.from_estimator(MODEL, SS, Y),
             "from_diagnosis": lambda cls: cls.from_diagnosis(diagnosis),
             "from_decision": lambda cls: cls.from_decision(decision),
         },
         HEALTH: {
             "from_thresholds": lambda cls: cls.from_thresholds(tuned),
             "from_predictions": lambda cls: cls.from_predictions(YY, SS),
+            "from_estimator": lambda cls: cls.from_estimator(MODEL, SS, Y),
             "from_diagnosis": lambda cls: cls.from_diagnosis(diagnosis),
         },
         REGION: {
@@ -214,6 +228,9 @@ def test_awkward_data_are_drawn(case):
     y, s = AWKWARD[case]
     drawn = [
         CURVE.from_predictions(y, s),
+        PR.from_predictions(y, s),
+        COSTS.from_predictions(y, s, COST),
+        COSTS.from_predictions(y, s, hm.cost(fp=1, fn=np.arange(1.0, len(y) + 1))),
         HEALTH.from_predictions(y[:, None], s[:, None]),
         AssessedScore.from_assessment(hm.assess(y, s, n_resamples=20)),
     ]

@@ -37,6 +37,11 @@ def test_limits_of_the_count_and_the_axis():
     assert len(drawn) < 1100
 
 
+def test_few_items_have_whole_ticks():
+    ticks = EXPECTED.from_probabilities([0.5, 0.3, 0.2]).ax_.get_xticks()
+    assert (ticks == ticks.round()).all()
+
+
 # Half-max.
 
 

@@ -6,10 +6,19 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from halfmax._core.types import Floats
-from halfmax.displays.base import Display, ink_of, name_of, number, plain, require_result
+from halfmax.displays.base import (
+    Display,
+    ink_of,
+    name_of,
+    number,
+    plain,
+    require_result,
+    shown_interval,
+)
 from halfmax.displays.lettering import name_uprights
 from halfmax.displays.style import BLUE, GREY, ORANGE
 from halfmax.honesty.assessment import Assessment
+from halfmax.metrics.words import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +36,7 @@ class AssessedScore(Display):
     Attributes
     ----------
     resampled_scores : ndarray
-        Draws of the score on new data; see `Assessment`.
+        Draws of the score on new data; see `Assessment`. Here costs are positive.
     score, expected_score : float
         The score on the tuning data, and the score to expect on new data.
     score_interval : (float, float)
@@ -36,6 +45,8 @@ class AssessedScore(Display):
         The level of the interval.
     metric : str
         The metric with its average, as written on the axis.
+    name : str or None
+        The title of plots that are not passed another one.
     """
 
     resampled_scores: Floats
@@ -47,24 +58,28 @@ class AssessedScore(Display):
 
     @classmethod
     def from_assessment(
-        cls, assessment: Assessment, *, ax: "Axes | None" = None, **how: Any
+        cls,
+        assessment: Assessment,
+        *,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **how: Any,
     ) -> Self:
         """Draw the result of `assess`."""
-        return cls._of(require_result(Assessment, assessment, "assessment", "assess")).plot(
-            ax, **how
-        )
+        require_result(Assessment, assessment, "assessment", "assess")
+        return cls._of(assessment)._show(ax, name, how)
 
     @classmethod
     def _of(cls, a: Assessment) -> Self:
-        average = a.thresholds.average
-        metric = name_of(a.thresholds.metric)
+        average, metric = a.thresholds.average, a.thresholds.metric
+        words = name_of(metric)
         return cls(
-            resampled_scores=a.resampled_scores,
-            score=a.score,
-            expected_score=a.expected_score,
-            score_interval=a.score_interval,
+            resampled_scores=shown(metric, a.resampled_scores),
+            score=shown(metric, a.score),
+            expected_score=shown(metric, a.expected_score),
+            score_interval=shown_interval(metric, a.score_interval),
             level=a.level,
-            metric=metric if average == "binary" else f"{average} {metric}",
+            metric=words if average == "binary" else f"{average} {words}",
         )
 
     def _draw(self, ax: "Axes", name: str | None) -> None:

@@ -10,9 +10,7 @@ from halfmax._core.types import Floats
 from halfmax.displays.base import (
     SIZE_OF_NAMES,
     Display,
-    figure_of,
     name_of,
-    new_axes,
     number,
     plain,
     require_result,
@@ -20,6 +18,7 @@ from halfmax.displays.base import (
 from halfmax.displays.lettering import Line, halo, name_lines
 from halfmax.displays.style import BLUE, ORANGE, PALE
 from halfmax.metrics.metric import Metric
+from halfmax.metrics.words import shown as metric_shown
 from halfmax.regions.find import decision_region
 from halfmax.regions.ratio import Interval
 from halfmax.regions.region import DecisionRegion
@@ -61,6 +60,8 @@ class DecisionRegionDisplay(Display):
         The name of the metric.
     steps : bool
         Whether scores are discrete: bins of histograms, or values of discrete distributions.
+    name : str or None
+        The title of plots that are not passed another one.
 
     See Also
     --------
@@ -85,13 +86,17 @@ class DecisionRegionDisplay(Display):
     steps: bool = False
 
     @classmethod
-    def from_region(cls, region: DecisionRegion, *, ax: Any = None, **how: Any) -> Self:
+    def from_region(
+        cls, region: DecisionRegion, *, name: str | None = None, ax: Any = None, **how: Any
+    ) -> Self:
         """Draw the result of `decision_region`.
 
         Parameters
         ----------
         region : DecisionRegion
             The region.
+        name : str, optional
+            The title, kept for the next plot.
         ax : matplotlib Axes or a pair of them, optional
             The axes to draw on, as in `plot`.
         **how : dict
@@ -102,9 +107,8 @@ class DecisionRegionDisplay(Display):
         DecisionRegionDisplay
             The display, drawn.
         """
-        return cls._of(require_result(DecisionRegion, region, "region", "decision_region")).plot(
-            ax, **how
-        )
+        require_result(DecisionRegion, region, "region", "decision_region")
+        return cls._of(region)._show(ax, name, how)
 
     @classmethod
     def _of(cls, region: DecisionRegion) -> Self:
@@ -131,6 +135,7 @@ class DecisionRegionDisplay(Display):
         metric: str | Metric = "f1",
         support: tuple[float, float] | None = None,
         *,
+        name: str | None = None,
         ax: Any = None,
         **how: Any,
     ) -> Self:
@@ -148,6 +153,8 @@ class DecisionRegionDisplay(Display):
             The metric to maximise, as in `decision_region`.
         support : (float, float), optional
             The range of the scores of densities that are functions, as in `decision_region`.
+        name : str, optional
+            The title, kept for the next plot.
         ax : matplotlib Axes or a pair of them, optional
             The axes to draw on, as in `plot`.
         **how : dict
@@ -159,7 +166,7 @@ class DecisionRegionDisplay(Display):
             The display, drawn.
         """
         found = decision_region(positive, negative, base_rate, metric, support)
-        return cls.from_region(found, ax=ax, **how)
+        return cls.from_region(found, name=name, ax=ax, **how)
 
     @property
     def odds(self) -> Floats:
@@ -168,7 +175,7 @@ class DecisionRegionDisplay(Display):
             odds: Floats = self.positive / self.negative
         return odds
 
-    def plot(self, ax: Any = None, *, name: str | None = None) -> Self:
+    def plot(self, ax: Any = None, *, name: str | None = None, despine: bool = False) -> Self:
         """Draw the display.
 
         Parameters
@@ -176,7 +183,9 @@ class DecisionRegionDisplay(Display):
         ax : matplotlib Axes or a pair of them, optional
             One for the densities alone, two for densities and odds; a new figure of two if None.
         name : str, optional
-            The title.
+            The title; the name of the display if None.
+        despine : bool, default=False
+            Whether to hide the upper and right edges of the axes. New figures never have them.
 
         Returns
         -------
@@ -184,32 +193,35 @@ class DecisionRegionDisplay(Display):
             The display itself, with ``ax_``, ``figure_`` and ``odds_ax_`` set; the last is None if
             `ax` was a single Axes.
         """
-        if ax is None:
-            with new_axes(_SIZE) as (figure, first):
+        both = [] if ax is None else np.ravel(np.array(ax, dtype=object)).tolist()
+        if len(both) > 2:
+            raise ValueError(f"ax must be one Axes or two, densities and odds; got {len(both)}")
+        self.odds_ax_: Axes | None = both[1] if len(both) == 2 else None
+        with self._canvas(both[0] if both else None, _SIZE, despine=despine) as (figure, first):
+            if ax is None:
                 first.remove()
-                ax, below = figure.subplots(2, 1, sharex=True, height_ratios=(1.6, 1.0))
-                self._draw(ax, name, below)
-        else:
-            both = np.ravel(np.array(ax, dtype=object))
-            if len(both) > 2:
-                raise ValueError(f"ax must be one Axes or two, densities and odds; got {len(both)}")
-            self._draw(both[0], name, both[1] if len(both) == 2 else None)
+                self.ax_, self.odds_ax_ = figure.subplots(
+                    2, 1, sharex=True, height_ratios=(1.6, 1.0)
+                )
+            self._draw(self.ax_, self._name_or(name))
         return self
 
-    def _draw(self, ax: "Axes", name: str | None, odds_ax: "Axes | None" = None) -> None:
-        self.figure_, self.ax_, self.odds_ax_ = figure_of(ax), ax, odds_ax
+    def _parts(self) -> "list[Axes]":
+        return [self.ax_] if self.odds_ax_ is None else [self.ax_, self.odds_ax_]
+
+    def _draw(self, ax: "Axes", name: str | None) -> None:
+        odds_ax = self.odds_ax_
         shown = self._limits()
-        for part in (ax, odds_ax):
-            if part is not None:
-                for interval in self.intervals:
-                    part.axvspan(*np.clip(interval, *shown), color=PALE, linewidth=0, zorder=0)
-                part.set_xlim(shown)
+        for part in self._parts():
+            for interval in self.intervals:
+                part.axvspan(*np.clip(interval, *shown), color=PALE, linewidth=0, zorder=0)
+            part.set_xlim(shown)
         self._draw_densities(ax)
         if odds_ax is not None:
             self._draw_odds(odds_ax)
         (odds_ax or ax).set_xlabel("score, s")
         found = f"predicted where {in_words(self.intervals)}: "
-        found += f"{name_of(self.metric)} = {self.score:.3f}"
+        found += f"{name_of(self.metric)} = {metric_shown(self.metric, self.score):.3f}"
         ax.set_title(found if name is None else f"{plain(name, 70)}\n{found}")
 
     def _limits(self) -> tuple[float, float]:

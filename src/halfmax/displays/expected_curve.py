@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from halfmax._core.types import Floats
-from halfmax.displays.base import Display, line_look, name_of, number, put_legend
+from halfmax.displays.base import Display, name_of, number, put_legend
+from halfmax.displays.curves import CurveLook, Looks
 from halfmax.displays.style import BLUE, ORANGE
 from halfmax.expected.curve import expected_curve
 from halfmax.expected.decide import decide
@@ -44,6 +45,8 @@ class ExpectedCurveDisplay(Display):
         The threshold of the half-max theorem, F*/2 for F1.
     metric : str
         The name of the metric.
+    name : str or None
+        The title of plots that are not passed another one.
 
     See Also
     --------
@@ -73,6 +76,7 @@ class ExpectedCurveDisplay(Display):
         zero_division: float = 0.0,
         min_k: int = 0,
         max_k: int | None = None,
+        name: str | None = None,
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:
@@ -90,6 +94,8 @@ class ExpectedCurveDisplay(Display):
             Predict at least this many items.
         max_k : int, optional
             Predict at most this many items.
+        name : str, optional
+            The title, kept for the next plot.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure if None.
         **how : dict
@@ -110,7 +116,7 @@ class ExpectedCurveDisplay(Display):
             half_max_threshold=float(found.half_max_thresholds[0]),
             metric=found.metric,
         )
-        return display.plot(ax, **how)
+        return display._show(ax, name, how)
 
     def plot(
         self,
@@ -118,6 +124,8 @@ class ExpectedCurveDisplay(Display):
         *,
         name: str | None = None,
         log: bool | None = None,
+        curve_kwargs: CurveLook = None,
+        despine: bool = False,
         **line: Any,
     ) -> Self:
         """Draw the display.
@@ -127,11 +135,15 @@ class ExpectedCurveDisplay(Display):
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure if None.
         name : str, optional
-            The title.
+            The title; the name of the display if None.
         log : bool, optional
             Whether the axis of k is logarithmic; by default it is for a thousand items or more.
+        curve_kwargs : dict, optional
+            Properties of the curve, such as ``{"color": "black"}``.
+        despine : bool, default=False
+            Whether to hide the upper and right edges of the axes. New figures never have them.
         **line : dict
-            Properties of the line, such as ``color="black"``.
+            Properties of the curve as keywords, in place of `curve_kwargs`.
 
         Returns
         -------
@@ -140,19 +152,22 @@ class ExpectedCurveDisplay(Display):
         """
         items = len(self.expected) - 1
         log = items >= _LARGE if log is None else log
-        with self._canvas(ax) as (_, drawn):
+        with self._canvas(ax, despine=despine) as (_, drawn):
             if log:
                 drawn.set_xscale("symlog", linthresh=1.0, linscale=0.4)
+            else:
+                drawn.locator_params(axis="x", integer=True)  # items are counted
             k = self._drawn(log)
             look = {"color": BLUE, "linewidth": 1.6, "marker": "." if items <= _FEW else ""}
-            self.line_: Line2D = drawn.plot(k, self.expected[k], **line_look(look, line))[0]
+            looks = Looks(curve_kwargs, line).of_curves(look, ["_nolegend_"])
+            self.line_: Line2D = drawn.plot(k, self.expected[k], **looks[0])[0]
             drawn.set(xlim=(0 if log else -0.03 * items, items * (1.15 if log else 1.03)))
             top = 1.05 * float(self.expected.max()) or 1.0
             drawn.set(ylim=(0.0, top), xlabel="k, items predicted")
             drawn.yaxis.set_major_formatter("{x:.4g}")  # no power of ten above the axis
             drawn.set_ylabel(f"expected {name_of(self.metric)}")
             self._mark(drawn)
-            put_legend(drawn, name)
+            put_legend(drawn, self._name_or(name))
         return self
 
     def _drawn(self, log: bool) -> npt.NDArray[np.int64]:

@@ -6,17 +6,31 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from halfmax._core.gate.labelled import read_labelled
 from halfmax._core.gate.labels import Labels, names_or_places
 from halfmax._core.types import Array
-from halfmax.displays.base import MANY_POINTS, Display, ink_of, put_legend, require_result
+from halfmax.displays.base import (
+    MANY_POINTS,
+    Display,
+    ink_of,
+    name_of_estimator,
+    put_legend,
+    require_result,
+)
+from halfmax.displays.half_max_rule import (
+    ask,
+    not_probabilities,
+    require_rule,
+    thresholds_if_calibrated,
+)
 from halfmax.displays.lettering import name_points
 from halfmax.displays.style import BLUE, GREY, ORANGE
 from halfmax.expected.decision import Decision
-from halfmax.honesty.diagnose import diagnose
+from halfmax.honesty.case import Draws
+from halfmax.honesty.diagnose import diagnose_checked
 from halfmax.honesty.diagnosis import Diagnosis
-from halfmax.metrics.metric import LinearFractional, Metric
-from halfmax.metrics.named import find_metric
-from halfmax.metrics.words import name_of_rule
+from halfmax.metrics.metric import Metric
+from halfmax.metrics.words import known_metric, name_of_rule
 from halfmax.tuning.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -38,7 +52,8 @@ class HalfMaxDisplay(Display):
     If scores are calibrated probabilities, the best threshold of a label is half of its best F1
     (other metrics have a matching cut), and its point lies on the diagonal. Above the diagonal
     scores are too high, below it too low. Create it with `from_thresholds`, `from_predictions`,
-    `from_diagnosis` or `from_decision`. It is meant for thresholds without a guard.
+    `from_estimator`, `from_diagnosis` or `from_decision`. It is meant for thresholds without a
+    guard.
 
     Attributes
     ----------
@@ -54,6 +69,8 @@ class HalfMaxDisplay(Display):
         The labels for which a diagnosis found that chance does not explain the difference.
     metric : str
         The name of the metric.
+    name : str or None
+        The title of plots that are not passed another one.
 
     See Also
     --------
@@ -78,7 +95,13 @@ class HalfMaxDisplay(Display):
 
     @classmethod
     def from_thresholds(
-        cls, thresholds: Thresholds, *, ax: "Axes | None" = None, **how: Any
+        cls,
+        thresholds: Thresholds,
+        n_rows: float | None = None,
+        *,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **how: Any,
     ) -> Self:
         """Draw the result of `tune`.
 
@@ -86,6 +109,12 @@ class HalfMaxDisplay(Display):
         ----------
         thresholds : Thresholds
             One threshold for each label, or thresholds for the micro average.
+        n_rows : float, optional
+            The number of rows, or the sum of their weights. It is required only for thresholds
+            that were loaded from a file, which does not store it, and only for metrics whose rule
+            depends on the base rate, such as ``"kappa"``.
+        name : str, optional
+            The title, kept for the next plot.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure if None.
         **how : dict
@@ -96,33 +125,15 @@ class HalfMaxDisplay(Display):
         HalfMaxDisplay
             The display, drawn.
         """
-        return cls._of(thresholds).plot(ax, **how)
+        return cls._of(thresholds, n_rows)._show(ax, name, how)
 
     @classmethod
-    def _of(cls, thresholds: Thresholds) -> Self:
+    def _of(cls, thresholds: Thresholds, n_rows: float | None = None) -> Self:
         t = require_result(Thresholds, thresholds, "thresholds", "tune")
-        if t.average == "samples" or (t.shared and t.average == "macro"):
-            raise ValueError(
-                "thresholds must be tuned for each label (average='macro' with per_label=True) or "
-                "for pooled counts (average='micro') to be compared with F*/2; got "
-                f"average={t.average!r} with per_label={not t.shared}"
-            )
-        if t._unknown.all() or (t.average == "micro" and np.isnan(t.score)):
-            raise ValueError(
-                "thresholds must have known scores to be compared with F*/2; the scores of these "
-                "are unknown"
-            )
-        finite = t.thresholds[np.isfinite(t.thresholds)]
-        if len(finite) and not (finite.min() >= 0.0 and finite.max() <= 1.0):
-            wrong = finite[(finite < 0.0) | (finite > 1.0)][0]
-            raise ValueError(_not_probabilities(f"a threshold is {wrong:.4g}"))
-        metric = t._tuning.goal.metric if t._tuning else find_metric(t.metric)
-        reached = t.label_scores if t.average != "micro" else np.full(len(t.thresholds), t.score)
-        known = (t.support > 0) & (reached > 0)
         return cls(
             labels=names_or_places(t.labels, len(t.thresholds)),
             thresholds=t.thresholds,
-            half_max=np.where(known, _require_ratio(metric).plug_in(reached), np.nan),
+            half_max=thresholds_if_calibrated(t, n_rows),
             support=t.support,
             miscalibrated=None,
             metric=t.metric,
@@ -140,6 +151,8 @@ class HalfMaxDisplay(Display):
         n_resamples: int = 200,
         seed: int = 0,
         zero_division: float = 0.0,
+        pos_label: Any = None,
+        name: str | None = None,
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:
@@ -148,11 +161,11 @@ class HalfMaxDisplay(Display):
         Parameters
         ----------
         y_true : array-like of shape (rows,) or (rows, labels)
-            The truth, as in `tune`.
+            The truth, two classes as in `tune`.
         y_score : array-like of shape (rows,) or (rows, labels)
             The scores, as in `tune`. They must be probabilities.
         metric : str or Metric, default="f1"
-            The metric, a ratio of weighted counts.
+            The metric, a ratio of weighted counts such as F-beta, ``"kappa"`` or a `cost`.
         labels : iterable, optional
             The names of the labels.
         level : float, default=0.95
@@ -163,6 +176,10 @@ class HalfMaxDisplay(Display):
             The seed of the resamples.
         zero_division : float, default=0.0
             The value of 0/0, as in `tune`.
+        pos_label : class, optional
+            The positive class, as in `tune`.
+        name : str, optional
+            The title, kept for the next plot.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure if None.
         **how : dict
@@ -173,27 +190,91 @@ class HalfMaxDisplay(Display):
         HalfMaxDisplay
             The display, drawn.
         """
-        _require_ratio(find_metric(metric))
-        found = diagnose(
-            y_true,
-            y_score,
-            metric,
-            n_resamples,
-            level,
-            seed,
-            labels=labels,
-            zero_division=zero_division,
-        )
-        return cls.from_diagnosis(found, ax=ax, **how)
+        goal = ask(metric, zero_division)
+        draws = Draws.ask(n_resamples, level, seed, None)
+        data = read_labelled(y_true, y_score, None, labels, pos_label)
+        found = diagnose_checked(data, goal, draws)
+        return cls.from_diagnosis(found, name=name, ax=ax, **how)
 
     @classmethod
-    def from_diagnosis(cls, diagnosis: Diagnosis, *, ax: "Axes | None" = None, **how: Any) -> Self:
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        metric: str | Metric = "f1",
+        *,
+        pos_label: Any = None,
+        response_method: str = "auto",
+        level: float = 0.95,
+        n_resamples: int = 200,
+        seed: int = 0,
+        zero_division: float = 0.0,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **how: Any,
+    ) -> Self:
+        """Diagnose the scores of a fitted scikit-learn estimator and draw the result.
+
+        Parameters
+        ----------
+        estimator : scikit-learn estimator
+            A fitted classifier or regressor whose scores are probabilities.
+        X : array-like of shape (rows, features)
+            The features, in any form that the estimator accepts.
+        y : array-like of shape (rows,) or (rows, labels)
+            The true classes or labels.
+        metric : str or Metric, default="f1"
+            The metric, as in `from_predictions`.
+        pos_label : class, optional
+            Which of two classes is positive, as in `ThresholdClassifier`.
+        response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+            The method that scores, as in `ThresholdClassifier`.
+        level : float, default=0.95
+            The level of the intervals, as in `diagnose`.
+        n_resamples : int, default=200
+            The number of resamples, as in `diagnose`.
+        seed : int, default=0
+            The seed of the resamples.
+        zero_division : float, default=0.0
+            The value of 0/0, as in `tune`.
+        name : str, optional
+            The title; the class of the estimator if None.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure if None.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        HalfMaxDisplay
+            The display, drawn.
+        """
+        from halfmax.estimators.threshold_scorer import scored_rows
+
+        goal = ask(metric, zero_division)
+        draws = Draws.ask(n_resamples, level, seed, None)
+        data = scored_rows(estimator, X, y, None, response_method, pos_label)
+        found = diagnose_checked(data, goal, draws)
+        return cls.from_diagnosis(found, name=name_of_estimator(estimator, name), ax=ax, **how)
+
+    @classmethod
+    def from_diagnosis(
+        cls,
+        diagnosis: Diagnosis,
+        *,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **how: Any,
+    ) -> Self:
         """Draw the result of `diagnose`, with the miscalibrated labels marked and named.
 
         Parameters
         ----------
         diagnosis : Diagnosis
             The diagnosis of scores that are probabilities.
+        name : str, optional
+            The title, kept for the next plot.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure if None.
         **how : dict
@@ -206,7 +287,9 @@ class HalfMaxDisplay(Display):
         """
         d = require_result(Diagnosis, diagnosis, "diagnosis", "diagnose")
         if not d.probabilities:
-            raise ValueError(_not_probabilities("the diagnosed scores are not"))
+            raise ValueError(not_probabilities(d.metric, "the diagnosed scores are not"))
+        if (metric := known_metric(d.metric)) is not None:
+            require_rule(metric)
         flagged = np.array(["miscalibrated" in names for names in d.findings], np.bool_)
         display = cls(
             labels=d.labels,
@@ -216,16 +299,25 @@ class HalfMaxDisplay(Display):
             miscalibrated=flagged,
             metric=d.metric,
         )
-        return display.plot(ax, **how)
+        return display._show(ax, name, how)
 
     @classmethod
-    def from_decision(cls, decision: Decision, *, ax: "Axes | None" = None, **how: Any) -> Self:
+    def from_decision(
+        cls,
+        decision: Decision,
+        *,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **how: Any,
+    ) -> Self:
         """Draw the result of `decide`: the lowest probability predicted in each batch.
 
         Parameters
         ----------
         decision : Decision
             The decision on one or more batches.
+        name : str, optional
+            The title, kept for the next plot.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure if None.
         **how : dict
@@ -236,9 +328,8 @@ class HalfMaxDisplay(Display):
         HalfMaxDisplay
             The display, drawn.
         """
-        return cls._of_decision(require_result(Decision, decision, "decision", "decide")).plot(
-            ax, **how
-        )
+        require_result(Decision, decision, "decision", "decide")
+        return cls._of_decision(decision)._show(ax, name, how)
 
     @classmethod
     def _of_decision(cls, d: Decision) -> Self:
@@ -262,7 +353,8 @@ class HalfMaxDisplay(Display):
         self._draw_labels(ax, shown)
         self._mark_miscalibrated(ax, shown)
         rule = name_of_rule(self.metric)
-        ax.set_xlabel(f"{rule}, the threshold if calibrated")
+        what = "if" if rule.endswith("threshold") else "the threshold if"
+        ax.set_xlabel(f"{rule}, {what} calibrated")
         ax.set_ylabel("lowest probability predicted" if of_batches else "tuned threshold")
         put_legend(ax, name, columns=2)
 
@@ -303,20 +395,3 @@ class HalfMaxDisplay(Display):
         ax.plot(x, y, "o", linestyle="", clip_on=False, **look)
         worst = np.argsort(-np.abs(x - y), kind="stable")
         name_points(ax, x[worst], y[worst], [self.labels[j] for j in marked[worst]], ORANGE)
-
-
-def _require_ratio(metric: Metric) -> LinearFractional:
-    if not isinstance(metric, LinearFractional):
-        raise ValueError(
-            "metric must be a ratio of weighted sums of tp, fp, fn and tn, such as 'f1' or a "
-            "LinearFractional: for other metrics no law gives the best threshold of calibrated "
-            f"probabilities; got {metric!r}"
-        )
-    return metric
-
-
-def _not_probabilities(found: str) -> str:
-    return (
-        f"scores must be probabilities, from 0 to 1, to be compared with F*/2; {found}: calibrate "
-        "them first, for example with scikit-learn's CalibratedClassifierCV"
-    )

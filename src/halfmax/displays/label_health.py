@@ -6,11 +6,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from halfmax._core.gate.labelled import read_labelled
+from halfmax._core.gate.labelled import LabelledScores, read_labelled
 from halfmax._core.gate.labels import Labels, names_or_places
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
-from halfmax.displays.base import MANY_POINTS, Display, ink_of, put_legend, require_result
+from halfmax.displays.base import (
+    MANY_POINTS,
+    Display,
+    ink_of,
+    name_of_estimator,
+    put_legend,
+    require_result,
+    rows_of,
+)
 from halfmax.displays.lettering import name_points
 from halfmax.displays.style import BLUE, GREEN, GREY, ORANGE, PALE
 from halfmax.honesty.diagnosis import Diagnosis
@@ -29,8 +37,8 @@ class LabelHealthDisplay(Display):
     """The share of rows that each label is predicted for, against its base rate.
 
     A label floods if it is predicted for more than 5 % of rows and more than 10 times its base
-    rate: the shaded region. Create it with `from_thresholds`, `from_predictions` or
-    `from_diagnosis`.
+    rate: the shaded region. Create it with `from_thresholds`, `from_predictions`, `from_estimator`
+    or `from_diagnosis`.
 
     Attributes
     ----------
@@ -44,6 +52,8 @@ class LabelHealthDisplay(Display):
         The labels that flood.
     n_rows : float
         The number of rows, or the sum of their weights.
+    name : str or None
+        The title of plots that are not passed another one.
 
     See Also
     --------
@@ -70,6 +80,7 @@ class LabelHealthDisplay(Display):
         thresholds: Thresholds,
         n_rows: float | None = None,
         *,
+        name: str | None = None,
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:
@@ -82,6 +93,8 @@ class LabelHealthDisplay(Display):
         n_rows : float, optional
             The number of rows, or the sum of their weights. It is required for thresholds that were
             loaded from a file, which does not store it.
+        name : str, optional
+            The title, kept for the next plot.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure if None.
         **how : dict
@@ -92,18 +105,11 @@ class LabelHealthDisplay(Display):
         LabelHealthDisplay
             The display, drawn.
         """
-        return cls._of(thresholds, n_rows).plot(ax, **how)
+        return cls._of(thresholds, n_rows)._show(ax, name, how)
 
     @classmethod
     def _of(cls, thresholds: Thresholds, n_rows: float | None = None) -> Self:
         t = require_result(Thresholds, thresholds, "thresholds", "tune")
-        if n_rows is None:
-            if t._tuning is None:
-                raise ValueError(
-                    "n_rows must be passed, the number of rows (or the sum of their weights): "
-                    "these thresholds do not know the data that they were tuned on; got None"
-                )
-            n_rows = t._tuning.load().total
         labels = names_or_places(t.labels, len(t.thresholds))
         if t._unknown.any():
             raise ValueError(
@@ -111,19 +117,12 @@ class LabelHealthDisplay(Display):
                 f"{spell_out([labels[j] for j in np.flatnonzero(t._unknown)], most=3)} predict is "
                 "unknown: use tune(y_true, y_score).replace(t.to_dict()), which counts them"
             )
-        return cls._from_counts(labels, t.support, t.predicted, n_rows)
+        return cls._from_counts(labels, t.support, t.predicted, rows_of(t, n_rows))
 
     @classmethod
-    def _from_counts(cls, labels: Labels, support: Array, predicted: Array, n_rows: Any) -> Self:
-        least = max(support.max(initial=0), predicted.max(initial=0))
-        if isinstance(n_rows, str) or not n_rows > 0 or n_rows < least * (1 - 1e-9):
-            raise ValueError(
-                f"n_rows must be the number of rows, at least {least:,} (the positives or "
-                f"predictions of one label); got {n_rows!r}"
-            )
-        total = float(n_rows)
+    def _from_counts(cls, labels: Labels, support: Array, predicted: Array, total: float) -> Self:
         flooding = floods(predicted, support, total)
-        return cls(labels, support / total, predicted / total, flooding, total)
+        return cls(labels, support / total, predicted / total, flooding, float(total))
 
     @classmethod
     def from_predictions(
@@ -134,9 +133,11 @@ class LabelHealthDisplay(Display):
         average: str = "macro",
         *,
         labels: Iterable[Hashable] | None = None,
+        pos_label: Any = None,
         sample_weight: Any = None,
         guard: str | None = None,
         zero_division: float = 0.0,
+        name: str | None = None,
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:
@@ -145,21 +146,25 @@ class LabelHealthDisplay(Display):
         Parameters
         ----------
         y_true : array-like of shape (rows,) or (rows, labels)
-            The truth, as in `tune`.
+            The truth, two classes as in `tune`.
         y_score : array-like of shape (rows,) or (rows, labels)
             The scores, as in `tune`.
         metric : str or Metric, default="f1"
             The metric, as in `tune`.
-        average : {"macro", "micro", "samples"}, default="macro"
+        average : {"macro", "micro", "samples", "weighted"}, default="macro"
             The average over labels, as in `tune`.
         labels : iterable, optional
             The names of the labels.
+        pos_label : class, optional
+            The positive class, as in `tune`.
         sample_weight : array-like of shape (rows,), optional
             The weight of each row.
         guard : str, optional
             A guard of the thresholds, as in `tune`.
         zero_division : float, default=0.0
             The value of 0/0, as in `tune`.
+        name : str, optional
+            The title, kept for the next plot.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure if None.
         **how : dict
@@ -171,20 +176,53 @@ class LabelHealthDisplay(Display):
             The display, drawn.
         """
         goal = Goal.ask(metric, average, guard=guard, zero_division=zero_division)
-        data = read_labelled(y_true, y_score, sample_weight, labels)
-        found = choose_thresholds(data, goal.settle(data.is_binary)).counts
-        names = names_or_places(data.labels, data.n_labels)
-        display = cls._from_counts(names, found.positives, found.predicted, data.total)
-        return display.plot(ax, **how)
+        data = read_labelled(y_true, y_score, sample_weight, labels, pos_label)
+        return cls._tuned(data, goal)._show(ax, name, how)
 
     @classmethod
-    def from_diagnosis(cls, diagnosis: Diagnosis, *, ax: "Axes | None" = None, **how: Any) -> Self:
-        """Draw the result of `diagnose`.
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        metric: str | Metric = "f1",
+        average: str = "macro",
+        *,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        response_method: str = "auto",
+        guard: str | None = None,
+        zero_division: float = 0.0,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **how: Any,
+    ) -> Self:
+        """Tune the scores of a fitted scikit-learn estimator and draw the result.
 
         Parameters
         ----------
-        diagnosis : Diagnosis
-            The diagnosis.
+        estimator : scikit-learn estimator
+            A fitted classifier or regressor.
+        X : array-like of shape (rows, features)
+            The features, in any form that the estimator accepts.
+        y : array-like of shape (rows,) or (rows, labels)
+            The true classes or labels.
+        metric : str or Metric, default="f1"
+            The metric, as in `tune`.
+        average : {"macro", "micro", "samples", "weighted"}, default="macro"
+            The average over labels, as in `tune`.
+        pos_label : class, optional
+            Which of two classes is positive, as in `ThresholdClassifier`.
+        sample_weight : array-like of shape (rows,), optional
+            The weight of each row.
+        response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+            The method that scores, as in `ThresholdClassifier`.
+        guard : str, optional
+            A guard of the thresholds, as in `tune`.
+        zero_division : float, default=0.0
+            The value of 0/0, as in `tune`.
+        name : str, optional
+            The title; the class of the estimator if None.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure if None.
         **how : dict
@@ -195,9 +233,47 @@ class LabelHealthDisplay(Display):
         LabelHealthDisplay
             The display, drawn.
         """
-        return cls._of_diagnosis(
-            require_result(Diagnosis, diagnosis, "diagnosis", "diagnose")
-        ).plot(ax, **how)
+        from halfmax.estimators.threshold_scorer import scored_rows
+
+        goal = Goal.ask(metric, average, guard=guard, zero_division=zero_division)
+        data = scored_rows(estimator, X, y, sample_weight, response_method, pos_label)
+        return cls._tuned(data, goal)._show(ax, name_of_estimator(estimator, name), how)
+
+    @classmethod
+    def _tuned(cls, data: LabelledScores, goal: Goal) -> Self:
+        found = choose_thresholds(data, goal.settle(data.is_binary)).counts
+        names = names_or_places(data.labels, data.n_labels)
+        return cls._from_counts(names, found.positives, found.predicted, data.total)
+
+    @classmethod
+    def from_diagnosis(
+        cls,
+        diagnosis: Diagnosis,
+        *,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **how: Any,
+    ) -> Self:
+        """Draw the result of `diagnose`.
+
+        Parameters
+        ----------
+        diagnosis : Diagnosis
+            The diagnosis.
+        name : str, optional
+            The title, kept for the next plot.
+        ax : matplotlib Axes, optional
+            The axes to draw on; a new figure if None.
+        **how : dict
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        LabelHealthDisplay
+            The display, drawn.
+        """
+        require_result(Diagnosis, diagnosis, "diagnosis", "diagnose")
+        return cls._of_diagnosis(diagnosis)._show(ax, name, how)
 
     @classmethod
     def _of_diagnosis(cls, d: Diagnosis) -> Self:

@@ -88,7 +88,7 @@ def name_lines(
     """Write the name of each curve where it is farthest from the others and from upright lines.
 
     Curves are steps: between two of the ascending x, each is as high as at the upper one. Boxes in
-    `taken` are kept free.
+    `taken` are kept free. Curves without a name only keep others away.
     """
     sheet = _Sheet.of(ax, SIZE_OF_NAMES)
     places = np.linspace(*ax.get_xlim(), _COLUMNS)
@@ -101,6 +101,8 @@ def name_lines(
     barred, _ = sheet.to_points(np.asarray(uprights), np.zeros(len(uprights)))
     boxes = list(taken)
     for own, line in enumerate(lines):
+        if not line.name:
+            continue
         wide, high = sheet.room_of(line.name)
         aside = wide / 2 + 5 + sheet.width / _COLUMNS  # for steep curves
         best, most = None, -np.inf
@@ -159,22 +161,26 @@ def write(
     )
 
 
-def name_heights(ax: "Axes", marks: Sequence[tuple[float, str]], upwards: bool) -> list[Box]:
-    """Name heights at the right of the axes, stacked upwards or downwards from the first.
+def name_heights(
+    ax: "Axes", marks: Sequence[tuple[float, str]], upwards: bool, on_left: bool = False
+) -> list[Box]:
+    """Name heights at one end of the axes, stacked upwards or downwards from the first.
 
     Return the boxes that the names occupy.
     """
     sheet, side = _Sheet.of(ax, _SIZE_OF_SMALL), 1.0 if upwards else -1.0
+    end, inwards, align = (0.0, 2.0, "left") if on_left else (1.0, -2.0, "right")
     before, boxes = -np.inf, []
     for height, what in marks:
         at = float(sheet.to_points(np.zeros(1), np.array([height]))[1][0])
         place = max(side * at + 0.7 * sheet.font, before + 1.3 * sheet.font)
         before = place
-        look = {"xycoords": ("axes fraction", "data"), "ha": "right", "fontsize": sheet.font}
-        text, away = f"{what} {number(height)}", (-2.0, side * place - at)
-        write(ax, text, (1.0, height), away, GREY, **look)
+        look = {"xycoords": ("axes fraction", "data"), "ha": align, "fontsize": sheet.font}
+        text, away = f"{what} {number(height)}", (inwards, side * place - at)
+        write(ax, text, (end, height), away, GREY, **look)
         wide, high = sheet.room_of(text)
-        boxes.append(_box_around((sheet.width - 2.0 - wide / 2, side * place), (wide, high)))
+        middle = end * sheet.width + inwards * (1.0 + wide / 4.0)
+        boxes.append(_box_around((middle, side * place), (wide, high)))
     return boxes
 
 

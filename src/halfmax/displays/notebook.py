@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from halfmax.displays.assessed_score import AssessedScore
 from halfmax.displays.base import Display
+from halfmax.displays.cost_curve import CostCurveDisplay
 from halfmax.displays.decision_region import DecisionRegionDisplay
 from halfmax.displays.half_max import HalfMaxDisplay
 from halfmax.displays.label_health import LabelHealthDisplay
+from halfmax.displays.one_label import OneLabel
 from halfmax.displays.style import new_figure, styled
-from halfmax.displays.threshold_curve import ThresholdCurveDisplay
+from halfmax.displays.threshold_curve import Band, ThresholdCurveDisplay
 from halfmax.expected.decision import Decision
 from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.diagnosis import Diagnosis
+from halfmax.metrics.words import is_cost
 from halfmax.regions.region import DecisionRegion
 from halfmax.tuning.thresholds import Thresholds
 
@@ -83,7 +86,8 @@ def plot_thresholds(
 ) -> Display:
     """Draw thresholds for `Thresholds.plot`: the same picture as in a notebook, or an error."""
     if label is not None or len(thresholds) == 1:
-        return ThresholdCurveDisplay.from_thresholds(thresholds, label, ax=ax, **how)
+        curve = CostCurveDisplay if is_cost(thresholds.metric) else ThresholdCurveDisplay
+        return curve.from_thresholds(thresholds, label, ax=ax, **how)
     tuning = thresholds._tuning
     if tuning is not None and tuning.data is not None:
         return LabelHealthDisplay.from_thresholds(thresholds, ax=ax, **how)
@@ -95,7 +99,7 @@ def plot_thresholds(
             f"calibrated probabilities can be drawn, but {error}. With data, "
             "tune(y_true, y_score).replace(t.to_dict()).plot() draws them"
         ) from None
-    return display.plot(ax, **how)
+    return display._show(ax, how.pop("name", None), how)
 
 
 def _of_thresholds(thresholds: Thresholds) -> Display | None:
@@ -105,7 +109,10 @@ def _of_thresholds(thresholds: Thresholds) -> Display | None:
     if len(thresholds.thresholds) == 1:
         if data is None or data.n_rows > _MOST_ROWS:
             return None
-        return ThresholdCurveDisplay._of(thresholds, None, 0.95, _RESAMPLES, 0)
+        one = OneLabel.of_thresholds(thresholds, None)
+        if one.objective.metric.is_cost:
+            return CostCurveDisplay._of(one)
+        return ThresholdCurveDisplay._of(one, Band(n_resamples=_RESAMPLES))
     if data is not None:
         return LabelHealthDisplay._of(thresholds)
     try:

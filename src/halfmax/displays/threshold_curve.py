@@ -2,42 +2,57 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from halfmax._core.gate import labelled, options
-from halfmax._core.gate.labels import place_of
+from halfmax._core.gate import options
+from halfmax._core.gate.labelled import read_labelled
 from halfmax._core.types import Floats
-from halfmax.displays.base import Display, ink_of, line_look, name_of, number, plain, require_result
-from halfmax.displays.curve_counts import curve_fields
-from halfmax.displays.lettering import Box, Line, name_heights, name_lines, name_uprights, write
-from halfmax.displays.style import CURVES, GREY, SHADES
+from halfmax.displays.base import name_of, name_of_estimator, shown_interval
+from halfmax.displays.curve_counts import band, counts_at_scores
+from halfmax.displays.lettering import Line
+from halfmax.displays.one_label import OneLabel, refuse_costs_of_rows
+from halfmax.displays.threshold_axis import COLOURS, OWN, Point, ThresholdAxisDisplay
 from halfmax.metrics.metric import Metric
-from halfmax.metrics.named import PRECISION, RECALL, find_metric
-from halfmax.metrics.objective import Objective
-from halfmax.metrics.words import name_of_rule
+from halfmax.metrics.named import PRECISION, RECALL
+from halfmax.metrics.words import is_cost, shown
 from halfmax.tuning.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
 
 
-_COLOURS = {name: SHADES[colour] for name, (colour, _) in CURVES.items()}
-_OWN = _COLOURS["score"]
-_DASHES: dict[str, Any] = {name: (0, dashes) for name, (_, dashes) in CURVES.items() if dashes}
-_ROOM = 0.04  # margin beside the lowest and the highest score
+_BESIDE = (PRECISION.name, RECALL.name)
+
+
+class Band(NamedTuple):
+    """How to compute the band around the curve."""
+
+    level: float = 0.95
+    n_resamples: int = 0
+    seed: int = 0
+
+    def checked(self) -> "Band":
+        return Band(
+            options.check_share_inside("level", self.level),
+            options.check_whole("n_resamples", self.n_resamples, 0),
+            options.check_whole("seed", self.seed, 0),
+        )
+
+
+_NO_BAND = Band()
 
 
 @dataclass(eq=False, repr=False)
-class ThresholdCurveDisplay(Display):
+class ThresholdCurveDisplay(ThresholdAxisDisplay):
     """The metric, precision and recall of one label against its threshold.
 
-    Create it with `from_predictions`, `from_estimator` or `from_thresholds`. The curves are the
-    exact counts at the label's own scores, so nothing is hidden between two points. Of more than
-    2,000 distinct scores that many are kept, including the best one and both ends.
+    Create it with `from_predictions`, `from_estimator`, `from_thresholds` or `from_cv_results`. The
+    curves are the exact counts at the label's own scores, so nothing is hidden between two points.
+    Of more than 2,000 distinct scores that many are kept, including the best one and both ends.
+    Costs are drawn as positive numbers, without precision and recall.
 
     Attributes
     ----------
@@ -62,7 +77,13 @@ class ThresholdCurveDisplay(Display):
     metric : str
         The name of the metric.
     label : str, other hashable or None
-        The name of the label.
+        The name of the label, if there are many.
+    pos_label : str, other hashable or None
+        The positive class, if it is known.
+    folds : tuple of ThresholdCurveDisplay
+        The curve of each fold of a cross-validation, with `threshold` marked.
+    name : str or None
+        The name that plots show unless they are passed another one.
 
     See Also
     --------
@@ -93,21 +114,47 @@ class ThresholdCurveDisplay(Display):
     everyone: float
     metric: str
     label: Hashable | None = None
+    pos_label: Hashable | None = None
+    folds: "tuple[ThresholdCurveDisplay, ...]" = ()
+
+    @classmethod
+    def _of(cls, one: OneLabel, how: Band = _NO_BAND) -> Self:
+        refuse_costs_of_rows(one.objective.metric)
+        how, objective = how.checked(), one.objective
+        found = one.marks()
+        stairs, counts = counts_at_scores(one, found.best_threshold)
+        parts, total = counts.confusion(), counts.total
+        around = None
+        if how.n_resamples:
+            rng = np.random.default_rng(how.seed)
+            around = band(one.data, stairs, objective, how.level, how.n_resamples, rng)
+        return cls(
+            thresholds=stairs.thresholds[::-1],
+            scores=objective(*counts),
+            precision=PRECISION(*parts, zero_division=objective.zero_division),
+            recall=RECALL(*parts, zero_division=objective.zero_division),
+            band=around,
+            level=how.level,
+            everyone=float(objective(counts.positives, total, counts.positives, total)),
+            **found._asdict(),
+        )
 
     @classmethod
     def from_predictions(
         cls,
         y_true: Any,
         y_score: Any,
-        metric: str | Metric = "f1",
+        metric: str | Metric | None = "f1",
         *,
         label: Hashable | None = None,
+        pos_label: Any = None,
         sample_weight: Any = None,
         threshold: float | None = None,
         level: float = 0.95,
         n_resamples: int = 200,
         seed: int = 0,
         zero_division: float = 0.0,
+        name: str | None = None,
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:
@@ -116,13 +163,15 @@ class ThresholdCurveDisplay(Display):
         Parameters
         ----------
         y_true : array-like of shape (rows,) or (rows, labels)
-            The truth, as in `tune`.
+            The truth, two classes as in `tune`.
         y_score : array-like of shape (rows,) or (rows, labels)
             The scores, as in `tune`.
         metric : str or Metric, default="f1"
             The metric, as in `tune`.
         label : hashable, optional
             Which of many labels to draw: its name, or its column number if labels have no names.
+        pos_label : class, optional
+            The positive class, as in `tune`.
         sample_weight : array-like of shape (rows,), optional
             The weight of each row.
         threshold : float, optional
@@ -135,6 +184,8 @@ class ThresholdCurveDisplay(Display):
             The seed of the resamples.
         zero_division : float, default=0.0
             The value of 0/0, as in `tune`.
+        name : str, optional
+            The name to show, kept for the next plot.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure if None.
         **how : dict
@@ -145,10 +196,9 @@ class ThresholdCurveDisplay(Display):
         ThresholdCurveDisplay
             The display, drawn.
         """
-        objective = Objective(find_metric(metric), options.check_zero_division(zero_division))
-        data = labelled.read_labelled(y_true, y_score, sample_weight)
-        numbers = curve_fields(data, objective, label, threshold, level, n_resamples, seed)
-        return cls(**numbers).plot(ax, **how)
+        data = read_labelled(y_true, y_score, sample_weight, pos_label=pos_label)
+        one = OneLabel.ask(data, metric or "f1", label, threshold, zero_division, pos_label)
+        return cls._of(one, Band(level, n_resamples, seed))._show(ax, name, how)
 
     @classmethod
     def from_estimator(
@@ -156,7 +206,7 @@ class ThresholdCurveDisplay(Display):
         estimator: Any,
         X: Any,
         y: Any,
-        metric: str | Metric = "f1",
+        metric: str | Metric | None = "f1",
         *,
         label: Hashable | None = None,
         sample_weight: Any = None,
@@ -167,6 +217,7 @@ class ThresholdCurveDisplay(Display):
         n_resamples: int = 200,
         seed: int = 0,
         zero_division: float = 0.0,
+        name: str | None = None,
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:
@@ -200,6 +251,8 @@ class ThresholdCurveDisplay(Display):
             The seed of the resamples.
         zero_division : float, default=0.0
             The value of 0/0, as in `tune`.
+        name : str, optional
+            The name to show; the class of the estimator if None.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure if None.
         **how : dict
@@ -212,10 +265,10 @@ class ThresholdCurveDisplay(Display):
         """
         from halfmax.estimators.threshold_scorer import scored_rows
 
-        objective = Objective(find_metric(metric), options.check_zero_division(zero_division))
         data = scored_rows(estimator, X, y, sample_weight, response_method, pos_label)
-        numbers = curve_fields(data, objective, label, threshold, level, n_resamples, seed)
-        return cls(**numbers).plot(ax, **how)
+        one = OneLabel.ask(data, metric or "f1", label, threshold, zero_division, pos_label)
+        display = cls._of(one, Band(level, n_resamples, seed))
+        return display._show(ax, name_of_estimator(estimator, name, one.label), how)
 
     @classmethod
     def from_thresholds(
@@ -226,6 +279,7 @@ class ThresholdCurveDisplay(Display):
         level: float = 0.95,
         n_resamples: int = 200,
         seed: int = 0,
+        name: str | None = None,
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:
@@ -245,6 +299,8 @@ class ThresholdCurveDisplay(Display):
             The number of resamples for the band; 0 draws no band.
         seed : int, default=0
             The seed of the resamples.
+        name : str, optional
+            The name to show, kept for the next plot.
         ax : matplotlib Axes, optional
             The axes to draw on; a new figure if None.
         **how : dict
@@ -255,127 +311,36 @@ class ThresholdCurveDisplay(Display):
         ThresholdCurveDisplay
             The display, drawn.
         """
-        return cls._of(thresholds, label, level, n_resamples, seed).plot(ax, **how)
-
-    @classmethod
-    def _of(
-        cls,
-        thresholds: Thresholds,
-        label: Hashable | None,
-        level: float,
-        n_resamples: int,
-        seed: int,
-    ) -> Self:
-        tuning = require_result(Thresholds, thresholds, "thresholds", "tune")._tuning
-        if tuning is None:
-            one = "t.threshold" if label is None else f"t[{label!r:.60}]"
-            raise ValueError(
-                "thresholds do not know the data that they were tuned on (they were loaded, "
-                f"unpickled or set by hand): use from_predictions(y_true, y_score, threshold={one})"
-            )
-        objective = tuning.goal.objective.unrestricted
-        place = place_of(label, thresholds.labels, len(thresholds.thresholds))
-        chosen, data = float(thresholds.thresholds[place]), tuning.load()
-        return cls(**curve_fields(data, objective, label, chosen, level, n_resamples, seed))
-
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None, **line: Any) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            The axes to draw on; a new figure if None.
-        name : str, optional
-            The title; the label's name if None.
-        **line : dict
-            Properties of the line of the metric, such as ``color="black"``.
-
-        Returns
-        -------
-        ThresholdCurveDisplay
-            The display itself, with ``ax_``, ``figure_``, ``line_`` and ``band_`` set.
-        """
-        title = self.label if name is None else name
-        with self._canvas(ax) as (_, drawn):
-            self._set_limits(drawn)
-            rows = self._mark_thresholds(drawn)
-            self._draw_curves(drawn, self._mark_all_rows(drawn), line)
-            drawn.set_xlabel("threshold")
-            if title is not None:
-                drawn.set_title(plain(title, 70), pad=6.0 + 11.0 * rows)
-        return self
+        one = OneLabel.of_thresholds(thresholds, label)
+        return cls._of(one, Band(level, n_resamples, seed))._show(ax, name, how)
 
     def _lines(self) -> list[Line]:
-        lines = [
-            Line("precision", self.precision, _COLOURS["precision"]),
-            Line("recall", self.recall, _COLOURS["recall"]),
-        ]
-        own = Line(name_of(self.metric), self.scores, _OWN)
-        return [own, *(line for line in lines if line.name != self.metric)]
+        own = Line(name_of(self.metric), shown(self.metric, self.scores), OWN)
+        if is_cost(self.metric):  # precision and recall have another scale
+            return [own]
+        others = [Line(part, getattr(self, part), COLOURS[part]) for part in _BESIDE]
+        return [own, *(line for line in others if line.name != self.metric)]
 
-    def _set_limits(self, ax: "Axes") -> None:
-        low, high = self.thresholds[0], self.thresholds[-1]
-        if self.half_max is not None and high - low > 0.5:
-            low, high = 0.0, 1.0
-        room = _ROOM * (high - low) or 0.5 * abs(low) or 0.5
-        ax.set_xlim(low - room, high + room)
-        values = np.concatenate([line.heights for line in self._lines()])
-        values = values[np.isfinite(values)]
-        lowest, highest = min(values.min(initial=0.0), 0.0), max(values.max(initial=1.0), 1.0)
-        ax.set_ylim(lowest, highest + 0.03 * (highest - lowest))
+    def _levels(self) -> list[tuple[float, str]]:
+        name, all_rows = name_of(self.metric), shown(self.metric, self.everyone)
+        levels = [] if is_cost(self.metric) else [(self.base_rate, "base rate")]
+        if self.metric not in _BESIDE and all_rows:  # 0 is the axis itself
+            levels.append((all_rows, f"{name} of predicting all"))
+        return levels
 
-    def _draw_curves(self, ax: "Axes", taken: list[Box], line: dict[str, Any]) -> None:
-        # Below the lowest score nothing changes.
-        x = np.append(ax.get_xlim()[0], self.thresholds)
+    def _points(self) -> tuple[Point, Point, float | None]:
+        chosen = Point(self.threshold, shown(self.metric, self.score))
+        best = Point(self.best_threshold, shown(self.metric, self.best_score))
+        return chosen, best, self.half_max
+
+    def _range(self, lowest: float, highest: float) -> tuple[float, float]:
+        return (lowest, highest or 1.0) if is_cost(self.metric) else super()._range(lowest, highest)
+
+    def _shade(self, ax: "Axes", x: Floats) -> list[Line]:
         self.band_: PolyCollection | None = None
-        lines = self._lines()
-        if self.band is not None:
-            low, high = (np.append(end[0], end) for end in self.band)
-            look: dict[str, Any] = {"color": _OWN, "alpha": 0.18, "linewidth": 0}
-            self.band_ = ax.fill_between(x, low, high, step="pre", **look)
-            lines.append(Line(f"{100 * self.level:g} % band", self.band[1], _OWN, needed=False))
-        lines = [part._replace(heights=np.append(part.heights[0], part.heights)) for part in lines]
-        for part in lines[1:]:
-            if part.name in _DASHES:
-                look = {"color": part.colour, "linestyle": _DASHES[part.name], "linewidth": 1.3}
-                ax.step(x, part.heights, where="pre", label=part.name, **look)
-        look = {"color": _OWN, "linewidth": 2.2, "drawstyle": "steps-pre", "label": lines[0].name}
-        self.line_: Line2D = ax.plot(x, lines[0].heights, **line_look(look, line))[0]
-        lines[0] = lines[0]._replace(colour=self.line_.get_color())
-        marked = self.threshold, self.half_max, self.best_threshold
-        upright = [place for place in marked if place is not None and np.isfinite(place)]
-        name_lines(ax, x, lines, upright, taken)
-
-    def _mark_all_rows(self, ax: "Axes") -> list[Box]:
-        """Draw the values of predicting all rows as fine lines; return the boxes of their names."""
-        marks = [(self.base_rate, "base rate")]
-        if self.metric not in (PRECISION.name, RECALL.name) and np.isfinite(self.everyone):
-            marks.append((self.everyone, f"{name_of(self.metric)} of predicting all"))
-        for height, _ in marks:
-            ax.axhline(height, color=GREY, linewidth=0.7, linestyle=(0, (1, 2)), zorder=0.5)
-        upwards = self.base_rate < 0.5
-        marks.sort(reverse=not upwards)
-        return name_heights(ax, marks, upwards)
-
-    def _mark_thresholds(self, ax: "Axes") -> int:
-        """Mark the thresholds, and return the number of rows that their names occupy."""
-        chosen = f"chosen {number(self.threshold)}: {name_of(self.metric)} = {number(self.score)}"
-        marks = [(self.threshold, chosen)]
-        if self.half_max is not None:
-            marks.append((self.half_max, f"{name_of_rule(self.metric)} = {number(self.half_max)}"))
-        low, high = ax.get_xlim()
-        for (x, _), dash in zip(marks, ("-", (0, (1, 1.5))), strict=False):
-            if low <= x <= high:
-                ax.axvline(x, color=ink_of(ax), linewidth=1.0, linestyle=dash)
-        if np.isfinite(self.threshold):
-            ax.plot(self.threshold, self.score, "o", color=_OWN, markeredgecolor="white", zorder=4)
-        if np.isfinite(self.best_threshold) and self.best_threshold != self.threshold:
-            look: dict[str, Any] = {
-                "color": _OWN,
-                "markerfacecolor": "white",
-                "label": "best",
-                "zorder": 3,
-            }
-            ax.plot(self.best_threshold, self.best_score, "D", **look)
-            write(ax, "best", (self.best_threshold, self.best_score), (0, 9), _OWN)
-        return name_uprights(ax, marks)
+        if self.band is None:
+            return []
+        low, high = shown_interval(self.metric, self.band)
+        look: dict[str, Any] = {"color": OWN, "alpha": 0.18, "linewidth": 0, "step": "pre"}
+        self.band_ = ax.fill_between(x, np.append(low[0], low), np.append(high[0], high), **look)
+        return [Line(f"{100 * self.level:g} % band", high, OWN, needed=False)]

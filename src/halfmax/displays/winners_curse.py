@@ -43,6 +43,8 @@ class WinnersCurseDisplay(Display):
         The base rates.
     fractions : ndarray of shape (base rates, runs)
         The fraction of items that each run predicts.
+    name : str or None
+        The title of plots that are not passed another one.
 
     See Also
     --------
@@ -81,6 +83,7 @@ class WinnersCurseDisplay(Display):
         seed: int = 0,
         *,
         progress: ProgressLike = None,
+        name: str | None = None,
         ax: "Axes | None" = None,
         **how: Any,
     ) -> Self:
@@ -98,6 +101,8 @@ class WinnersCurseDisplay(Display):
             The seed of the simulation.
         progress : bool or callable, optional
             How to report progress, as in `simulate_winners_curse`.
+        name : str, optional
+            The title, kept for the next plot.
         ax : matplotlib Axes, optional
             The axes to draw on, as in `plot`.
         **how : dict
@@ -110,7 +115,7 @@ class WinnersCurseDisplay(Display):
         """
         rates = tuple(np.ravel(np.asarray(list(np.atleast_1d(base_rates)), np.float64)))  # type: ignore[arg-type]
         drawn = [simulate_winners_curse(n, rate, runs, seed, progress) for rate in rates]
-        return cls(n, rates, np.array(drawn)).plot(ax, **how)
+        return cls(n, rates, np.array(drawn))._show(ax, name, how)
 
     @property
     def runs(self) -> int:
@@ -144,7 +149,9 @@ class WinnersCurseDisplay(Display):
         edges = np.concatenate([-ends[::-1], inner, ends])
         return _histogram(log_odds(self.fractions, self.n), edges)
 
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
+    def plot(
+        self, ax: "Axes | None" = None, *, name: str | None = None, despine: bool = False
+    ) -> Self:
         """Draw the display.
 
         Parameters
@@ -153,14 +160,17 @@ class WinnersCurseDisplay(Display):
             Axes made by ``subplots``; they are divided into two columns and one row for each base
             rate. A new figure if None.
         name : str, optional
-            The title.
+            The title; the name of the display if None.
+        despine : bool, default=False
+            Whether to hide the upper and right edges of the axes. New figures never have them.
 
         Returns
         -------
         WinnersCurseDisplay
             The display itself, with ``ax_``, ``axes_`` (base rates x 2) and ``figure_`` set.
         """
-        with self._canvas(ax, TALL) as (_, whole):
+        name = self._name_or(name)
+        with self._canvas(ax, TALL, despine=despine) as (_, whole):
             place = whole.get_subplotspec()
             if place is None:
                 raise ValueError(
@@ -176,6 +186,9 @@ class WinnersCurseDisplay(Display):
             self.axes_: npt.NDArray[Any] = parts
             self._draw_rows()
         return self
+
+    def _parts(self) -> "list[Axes]":
+        return list(self.axes_.flat)
 
     def _draw_rows(self) -> None:
         plain_axis, odds = self.by_fraction(), self.by_odds()

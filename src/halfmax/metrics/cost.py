@@ -84,14 +84,26 @@ class RowCost(Metric):
 
     def for_truth(self, truth: Array) -> CostOfRows:
         """Return what each row costs, now that its class is known."""
-        if self.n_rows != len(truth):
-            raise ArgumentError(
-                f"{in_python('metric')} must have a cost for each of the {len(truth):,} rows; "
-                f"got {self.n_rows:,}"
-            )
+        self.require_rows(len(truth))
         tp, fp, fn, tn = (self.costs[name] for name in _OUTCOMES)
         positive = truth == 1
         return CostOfRows(np.where(positive, fn, tn), np.where(positive, tp, fp))
+
+    def require_rows(self, n_rows: int) -> None:
+        """Refuse data with another number of rows."""
+        if self.n_rows != n_rows:
+            raise ArgumentError(
+                f"{in_python('metric')} must have a cost for each of the {n_rows:,} rows; "
+                f"got {self.n_rows:,}"
+            )
+
+    def of_rows(self, rows: Array) -> "RowCost":
+        """Return the costs of some of the rows."""
+        costs = {
+            name: value[rows] if isinstance(value, np.ndarray) else value
+            for name, value in self.costs.items()
+        }
+        return RowCost(costs, len(rows))
 
     def __repr__(self) -> str:
         return self.name
