@@ -292,3 +292,16 @@ def test_labels_are_diagnosed_for_any_metric(name):
     d = hm.diagnose(y, p, name, n_resamples=40)
     assert d.metric == find_metric(name).name
     assert np.isfinite(d.expected_scores).all()
+
+
+def test_intervals_of_costs_do_not_promise_less_than_perfect_scores_cost():
+    y, s = np.repeat([0, 1], 50), np.arange(100.0)
+    for metric, least in (
+        (hm.cost(fp=1, fn=2), 0.0),
+        (hm.cost(fp=3, fn=2, tp=1, tn=0.5), 0.75),
+        (hm.cost(fp=np.ones(100), fn=2), 0.0),
+    ):
+        a = hm.assess(y, s, metric, n_resamples=50)
+        low, high = a.score_interval
+        assert low < a.expected_score <= high <= -least
+        assert a.label_score_intervals[1][0] <= -least

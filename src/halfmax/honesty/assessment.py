@@ -8,6 +8,7 @@ import numpy as np
 from halfmax._core.result import Result, Table
 from halfmax._core.types import Array, Floats
 from halfmax.honesty.case import Case, Judgement
+from halfmax.metrics.average import mean_over_labels
 from halfmax.metrics.words import costs_alone, is_cost, shown, with_costs
 from halfmax.tuning.thresholds import Thresholds
 
@@ -85,14 +86,17 @@ class Assessment(Result):
         ends: tuple[Any, Any] = found.threshold_low, found.threshold_high
         if case.tuned.shared:
             ends = float(ends[0][0]), float(ends[1][0])
+        best = case.best_scores
+        highest = mean_over_labels(best, case.goal.average, case.tuned.support)
         low, high = (float(np.ravel(end)[0]) for end in found.bars.interval(case.draws.level))
+        label_low, label_high = found.label_bars.interval(case.draws.level)
         return cls(
             expected_score=found.expected,
-            score_interval=(min(low, found.expected), max(high, found.expected)),
+            score_interval=(min(low, found.expected), max(min(high, highest), found.expected)),
             threshold_interval=ends,
-            resampled_scores=found.bars.at(found.deviations),
+            resampled_scores=np.minimum(found.bars.at(found.deviations), highest),
             label_expected_scores=found.label_expected,
-            label_score_intervals=found.label_bars.interval(case.draws.level),
+            label_score_intervals=(label_low, np.minimum(label_high, best)),
             thresholds=case.tuned,
             level=case.draws.level,
             _frame_library=case.tuned._frame_library,

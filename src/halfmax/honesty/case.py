@@ -10,6 +10,7 @@ from halfmax._core.gate.options import check_share_inside, check_whole
 from halfmax._core.progress import Progress, ProgressLike
 from halfmax._core.types import Array
 from halfmax.honesty.intervals import Estimate
+from halfmax.metrics.cost import Cost, RowCost
 from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Goal
 from halfmax.staircase.staircase import Staircase
@@ -58,6 +59,18 @@ class Case:
         if weights is None or weights.all():
             return self
         return replace(self, data=self.data.of_rows(np.flatnonzero(weights)), stairs=None)
+
+    @property
+    def best_scores(self) -> Array:
+        """What each label could reach at most: +inf, but for costs what perfect scores cost."""
+        metric, data = self.goal.metric, self.data
+        if isinstance(metric, Cost):
+            total = data.total if self.stairs is None else self.stairs.total
+            return metric.best_score(self.tuned.support, np.asarray(total))
+        if isinstance(metric, RowCost):
+            costs = metric.for_truth(data.truth)
+            return -np.array([np.average(np.minimum(*costs), weights=data.weights)])
+        return np.full(len(self.tuned.support), np.inf)
 
     @property
     def counts(self) -> Counts:

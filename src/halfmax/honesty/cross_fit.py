@@ -167,7 +167,7 @@ def _with_errors(
     if redrawn is not None:
         mixed, unsure = _blended(case, np.append(of_label, expected), redrawn)
         of_label, expected = mixed[:-1], float(mixed[-1])
-    bounded = intervals.is_bounded(of_label, np.array(expected))
+    bounded = intervals.is_bounded(case.goal.objective, of_label, np.array(expected))
     bars = _label_bars(unseen, objective, of_label, bounded).with_extra_error(unsure[:-1])
     whole = intervals.estimate(expected, variance, bounded).with_extra_error(unsure[-1])
     steady = special.ndtri((np.arange(case.draws.n_resamples) + 0.5) / case.draws.n_resamples)

@@ -146,8 +146,10 @@ def of_weighted_mean(slopes: Influence, values: Array, positives: Array, mean: f
     return Influence(hit + drawn, false, missed + drawn, rest)
 
 
-def is_bounded(*scores: Array) -> bool:
-    """Whether all known scores are from 0 to 1."""
+def is_bounded(objective: Objective, *scores: Array) -> bool:
+    """Whether all known scores are from 0 to 1, and not by chance, as costs of 0 are."""
+    if objective.metric.is_cost:
+        return False
     known = np.concatenate([np.ravel(part) for part in scores])
     known = known[~np.isnan(known)]
     return bool(((known >= 0) & (known <= 1)).all())

@@ -47,6 +47,14 @@ class Cost(LinearFractional):
         """Whether a hit never costs more than a miss, nor a false alarm less than none."""
         return self.costs["fn"] >= self.costs["tp"] and self.costs["fp"] >= self.costs["tn"]
 
+    def best_score(self, positives: Array, total: Array) -> Array:
+        """Return the score of a classifier that knows the truth."""
+        of_positive = min(self.costs["tp"], self.costs["fn"])
+        of_negative = min(self.costs["fp"], self.costs["tn"])
+        paid = of_positive * positives + of_negative * (total - positives)
+        best: Array = -paid / total
+        return best
+
     def __repr__(self) -> str:
         return self.name
 

@@ -99,7 +99,7 @@ class Content(NamedTuple):
             stairs.true_positives, stairs.predicted, stairs.positives[label], stairs.total[label]
         )
         at_none = self.objective(0, 0, stairs.positives, stairs.total)
-        return is_bounded(at_steps, at_none)
+        return is_bounded(self.objective, at_steps, at_none)
 
 
 _STAGES = 5
