@@ -323,7 +323,7 @@ def test_a_custom_metric_must_be_passed_again(path):
     case = loaded(one(metric=FOWLKES), path)
     with pytest.raises(
         ValueError,
-        match="metric must be the 'fowlkes-mallows' that these thresholds maximise; got None",
+        match="metric must be the 'fowlkes-mallows' that these thresholds are for; got None",
     ):
         report(case, path, y_true=y, y_score=s)
     text = written(case, path, y_true=y, y_score=s, metric=FOWLKES)
