@@ -438,7 +438,7 @@ def test_names_that_look_alike_can_be_distinguished(path):
     [
         ({"guard": "auto"}, "is already in use"),
         ({"per_label": False}, "Tune one threshold for each label with guard='auto'"),
-        ({"min_precision": 0.1}, "a guard would ignore the floors"),
+        ({"min_precision": 0.1}, "a guard would ignore the restrictions"),
         ({}, "Tune with guard='auto'"),
     ],
 )

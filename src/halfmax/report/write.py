@@ -227,7 +227,8 @@ def _check_same_subject(subject: Subject) -> None:
                 "score is measured directly: leave it out"
             )
         judged = assessed.thresholds
-        if not (np.array_equal(judged.thresholds, tuned.thresholds) and judged.metric == tuned.metric):
+        alike = np.array_equal(judged.thresholds, tuned.thresholds)
+        if not (alike and judged.metric == tuned.metric):
             raise ValueError(
                 "assessment must be of the same thresholds and metric; got one of other thresholds "
                 "or another metric"
