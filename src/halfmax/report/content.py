@@ -178,7 +178,7 @@ def _assessment(subject: Subject, draws: Draws) -> Assessment | None:
     if not subject.tuned_here:
         case = Case(subject.data, subject.goal, tuned, draws)
         return Assessment.of(case, judge_elsewhere(case))
-    if subject.remembered or _is_chosen_again(subject):
+    if subject.remembered or (not np.isnan(tuned.score) and _is_chosen_again(subject)):
         return assess_tuned(tuned, subject.tuning, draws)
     return None
 

@@ -205,7 +205,8 @@ function open(label, average = state.average) {
   slider.max = stairs.threshold.length;
   const range = stairs.high === null ? `at least ${short(stairs.low)}` : `between ${short(stairs.low)} and ${short(stairs.high)}`;
   const ends = stairs.low === null ? "" : `The best threshold is ${range}. `;
-  const half = stairs.half_max === null ? "" : `Calibrated probabilities would have the threshold ${short(stairs.half_max)} (${page.half_max}). `;
+  const rule = page.half_max.includes("(") ? `, ${page.half_max}` : ` (${page.half_max})`;
+  const half = stairs.half_max === null ? "" : `Calibrated probabilities would have the threshold ${short(stairs.half_max)}${rule}. `;
   at("marks-said").textContent = `${count(stairs.support)} positives. ${ends}${half}`;
   showRules();
   move();
