@@ -638,7 +638,7 @@ def test_a_report_about_numbers_of_ones_own_shows_what_they_reach(tmp_path):
     t = hm.Thresholds.from_dict(dict.fromkeys(NAMES, 0.5))
     page = t.report(tmp_path / "page.html", YY, SS, n_resamples=20).read_text("utf-8")
     reached = hm.score(YY, t.predict(SS))
-    assert f"reach a macro F1 of {reached:.4f}" in page
+    assert f"on which macro F1 is {reached:.4f}" in page
     assert "It is not known which rows the thresholds were tuned on" in page
     assert "unknown rows" in page
     assert "rows not used for tuning" not in page

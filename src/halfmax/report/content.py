@@ -117,7 +117,7 @@ class Content(NamedTuple):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether all scores that the page can show are from 0 to 1; costs are of any size."""
+        """Whether scores are from 0 to 1, even if every prediction were wrong; costs are not."""
         if self.words.is_cost:
             return False
         stairs = self.steps.stairs
@@ -126,9 +126,10 @@ class Content(NamedTuple):
             stairs.true_positives, stairs.predicted, stairs.positives[label], stairs.total[label]
         )
         at_none = self.objective(0, 0, stairs.positives, stairs.total)
-        pooled = {} if self.pooled is None else self.pooled.scores
-        expected = [] if self.assessment is None else [self.assessment.label_expected_scores]
-        return is_bounded(at_steps, at_none, *pooled.values(), *expected)
+        all_wrong = self.objective(
+            0, stairs.total - stairs.positives, stairs.positives, stairs.total
+        )
+        return is_bounded(at_steps, at_none, all_wrong)
 
 
 _STAGES = 5
