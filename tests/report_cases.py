@@ -71,13 +71,31 @@ class Case(NamedTuple):
         found["tn"] = float(weights[~truth & ~guess].sum())
         return found | {"predicted": found["tp"] + found["fp"]}
 
+    @property
+    def is_cost(self) -> bool:
+        return self.tuned.metric.startswith("cost")
+
+    @property
+    def averages(self) -> list[str]:
+        """The averages on the page; all but "weighted" give the same mean cost."""
+        average = self.tuned.average
+        if self.is_cost:
+            return ["macro", "weighted"] if average == "weighted" else [average]
+        return ["macro", "micro", "samples"] + ["weighted"] * (average == "weighted")
+
     def score(self, threshold: float | None, j: int, metric: Any = None) -> float:
+        """Return what the page shows for a label: its score, or its cost."""
         how = {"sample_weight": self.w, "zero_division": self.tuned.zero_division}
-        return hm.score(self.column(j)[0], self.predict(threshold, j), metric or self.metric, **how)
+        pair = self.column(j)[0], self.predict(threshold, j)
+        return self._shown(hm.score(*pair, metric or self.metric, **how), metric)
 
     def score_all(self, threshold: float | None, average: str, metric: Any = None) -> float:
         how = {"sample_weight": self.w, "zero_division": self.tuned.zero_division}
-        return hm.score(self.y, self.predict(threshold), metric or self.metric, average, **how)
+        pair = self.y, self.predict(threshold)
+        return self._shown(hm.score(*pair, metric or self.metric, average, **how), metric)
+
+    def _shown(self, score: float, metric: Any) -> float:
+        return 0.0 - score if metric is None and self.is_cost else score
 
 
 def draw(rows: int = ROWS, rates: Any = tuple(RATES), seed: int = 0) -> tuple[Any, Any]:
@@ -91,6 +109,11 @@ def log_odds(s: Any) -> Any:
     return np.log(s / (1 - s))
 
 
+COST = hm.cost(fp=1, fn=10)
+GAINS = hm.cost(fp=1, fn=0.3, tp=-2, tn=0.1)  # a true positive earns more than anything costs
+LARGE = hm.cost(fp=1_200, fn=25_000)
+# Neither rises with tp nor falls with fp, so every score is tried as a threshold.
+ODD = hm.Metric("odd", lambda tp, fp, fn, tn: (tp + 2 * fn - fp) / (tp + fp + fn + tn))
 FOWLKES = hm.Metric("fowlkes-mallows", lambda tp, fp, fn, _: tp / np.sqrt((tp + fp) * (tp + fn)))
 RIGHT = hm.Metric("share right", lambda tp, fp, fn, tn: (tp + tn) / (tp + fp + fn + tn))
 
@@ -151,6 +174,28 @@ def _from_file(new: bool) -> Case:
     return case._replace(y=y, s=s, tuned=tuned, options={"y_true": y, "y_score": s})
 
 
+def _named() -> Case:
+    """Return one classifier whose classes have names."""
+    case = one()
+    tuned = hm.tune(np.where(case.y == 1, "yes", "no"), case.s, pos_label="yes")
+    return case._replace(tuned=tuned)
+
+
+def _from_dictionary(**options: Any) -> Case:
+    """Return thresholds that a person wrote, one of which predicts no rows."""
+    y, s = draw()
+    limits = [0.3, 0.4, 0.35, 0.2, 0.9, np.inf]
+    tuned = hm.Thresholds.from_dict(dict(zip(NAMES, limits, strict=True)), **options)
+    passed = {"y_true": y, "y_score": s}
+    return Case(y, s, tuned, None, options.get("metric", "f1"), passed)
+
+
+def _changed() -> Case:
+    """Return tuned thresholds of which one was changed."""
+    case = many(metric="mcc")
+    return case._replace(tuned=case.tuned.replace({NAMES[2]: 0.25}))
+
+
 def _decided() -> Case:
     case = many()
     return case._replace(options={"decision": hm.decide(case.s)})
@@ -196,6 +241,34 @@ CASES: dict[str, Callable[[], Case]] = {
     "same data": lambda: _from_file(new=False),
     "new data": lambda: _from_file(new=True),
     "decision": _decided,
+    "mcc": lambda: many(metric="mcc"),
+    "mcc, extremes": lambda: _extremes(metric="mcc", zero_division=1.0),
+    "balanced accuracy, weights": lambda: many(
+        metric="balanced_accuracy", sample_weight=_weights()
+    ),
+    "youden, sparse": lambda: _sparse(metric="youden"),
+    "kappa, micro": lambda: many(metric="kappa", average="micro"),
+    "gmean, samples": lambda: many(metric="gmean", average="samples"),
+    "specificity": lambda: many(metric="specificity"),
+    "npv": lambda: one(metric="npv"),
+    "binary mcc": lambda: one(metric="mcc", sample_weight=_weights()),
+    "cost": lambda: many(metric=COST),
+    "cost, sparse": lambda: _sparse(metric=COST, average="samples"),
+    "cost, shared": lambda: many(metric=LARGE, per_label=False),
+    "cost, log-odds": lambda: _tuned(draw()[0], log_odds(draw()[1]), {"metric": COST}),
+    "cost, extremes": lambda: _extremes(metric=COST),
+    "binary cost": lambda: one(metric=COST),
+    "gains, weights": lambda: many(metric=GAINS, sample_weight=_weights()),
+    "weighted": lambda: many(average="weighted"),
+    "weighted, shared": lambda: many(average="weighted", per_label=False, metric="mcc"),
+    "weighted cost": lambda: many(average="weighted", metric=COST),
+    "restricted": lambda: many(min_specificity=0.9, max_predicted=40),
+    "binary restricted": lambda: one(metric="recall", min_specificity=0.8),
+    "named classes": _named,
+    "dictionary": _from_dictionary,
+    "dictionary, cost": lambda: _from_dictionary(metric=COST, average="micro"),
+    "changed by hand": _changed,
+    "not monotone": lambda: many(metric=ODD),
     "hostile": hostile,
     "troubled": troubled,
 }

@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 import json
+import re
 import signal
 from pathlib import Path
 
@@ -329,6 +330,117 @@ class TestOfSavedThresholds:
         there = inspect.signature(hm.Thresholds.report).parameters
         assert here["resamples"].default == there["n_resamples"].default
         assert here["seed"].default == there["seed"].default
+
+
+CLASSES = {"yes": ["--positive", "yes"], "no": ["--positive", "no"]}
+
+
+def shown_score(name="report.html"):
+    """Return the first number on a page."""
+    return float(re.search(r'id="score-here" data-value="([^"]*)"', page(name))[1])
+
+
+@pytest.mark.usefixtures("table")
+class TestOfOtherGoals:
+    """Classes by name, costs, weighted means and restrictions, beside tuning and later."""
+
+    @pytest.fixture
+    def named(self, table):
+        """Tables whose truth is yes or no: of one classifier, of many labels, and wide."""
+        words = table.assign(truth=np.where(table["truth"], "yes", "no"))
+        words.to_csv("named.csv", index=False)
+        words[words["label"] == "botany"].drop(columns="label").to_csv("two.csv", index=False)
+        wide = words.pivot(index="instance", columns="label", values="truth")
+        wide.to_csv("named-truth.csv", index=False)
+        return words
+
+    @pytest.mark.parametrize("positive", CLASSES)
+    @pytest.mark.parametrize(
+        "data",
+        [["two.csv"], ["named.csv"], ["wide.csv", "--truth-file", "named-truth.csv"]],
+        ids=["one", "many", "wide"],
+    )
+    def test_classes_have_names(self, named, data, positive):
+        words = CLASSES[positive]
+        shown = run("tune", *data, *words, "--out", "new.json", "--report", "page.html")
+        assert shown.exit_code == 0, shown.output
+        shown = run("report", "new.json", "--data", *data, *words)
+        assert shown.exit_code == 0, shown.output
+        assert page() == page("page.html")
+        part = named[named["label"] == "botany"] if data == ["two.csv"] else named
+        assert hm.Thresholds.load("new.json").support.sum() == (part["truth"] == positive).sum()
+        said = f"<dt>Positive class</dt><dd>{positive}</dd>"
+        assert (said in page()) == (data == ["two.csv"])
+
+    @pytest.mark.usefixtures("named")
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ([], "holds the classes 'no' and 'yes': say which one is positive, --positive yes"),
+            (
+                ["--positive", "no"],
+                "--positive must be the class that the threshold is for, 'yes'; got 'no'",
+            ),
+        ],
+    )
+    def test_the_positive_class_is_asked_for(self, words, message):
+        assert run("tune", "two.csv", "--positive", "yes", "--out", "new.json").exit_code == 0
+        shown = run("report", "new.json", "--data", "two.csv", *words)
+        assert shown.exit_code == 2
+        assert message in shown.stderr
+        assert "report.html" not in files()
+
+    @pytest.mark.usefixtures("named")
+    def test_rows_with_missing_values_can_be_dropped(self):
+        assert run("tune", "two.csv", "--positive", "yes", "--out", "new.json").exit_code == 0
+        lines = page("two.csv").splitlines()
+        instance, _, truth = lines[3].split(",")
+        Path("two.csv").write_text("\n".join([*lines[:3], f"{instance},,{truth}", *lines[4:]]))
+        shown = run("report", "new.json", "--data", "two.csv", "--positive", "yes")
+        assert shown.exit_code == 2
+        assert "column 'score' must not have nulls; row 2 of two.csv has one" in shown.stderr
+        assert "awk" in shown.stderr
+
+    @pytest.mark.parametrize(
+        ("data", "words"),
+        [
+            (["one.parquet", "--binary"], ["--cost", "fp=1,fn=10"]),
+            (["scores.parquet"], ["--cost", "fp=1,fn=10,tp=-2"]),
+            (["wide.csv", *WIDE], ["--cost", "fp=1,fn=10", "--average", "samples"]),
+            (["scores.parquet"], ["--metric", "mcc"]),
+            (["scores.parquet"], ["--metric", "balanced_accuracy", "--average", "weighted"]),
+            (["scores.parquet"], ["--average", "weighted", "--shared"]),
+            (["scores.parquet"], ["--max-predicted", 12, "--min-specificity", 0.5]),
+            (["one.parquet", "--binary"], ["--metric", "youden", "--max-predicted", 0.4]),
+        ],
+        ids=str,
+    )
+    def test_every_goal_is_reported(self, data, words):
+        shown = run("tune", *data, *words, "--out", "new.json", "--report", "page.html")
+        assert shown.exit_code == 0, shown.output
+        shown = run("report", "new.json", "--data", *data, "--quick-report")
+        assert shown.exit_code == 0, shown.output
+        tuned = hm.Thresholds.load("new.json")
+        sign = -1 if "--cost" in words else 1
+        for name in ("page.html", "report.html"):
+            assert shown_score(name) == pytest.approx(sign * tuned.score)
+        assert f" = {sign * tuned.score:.4f}\n" in shown.stdout
+
+    def test_thresholds_that_a_person_wrote(self):
+        numbers = dict(zip(LABELS, [0.3, 0.4, 0.5], strict=True))
+        hm.Thresholds.from_dict(numbers, hm.cost(fp=1, fn=10)).save("mine.json")
+        shown = run("report", "mine.json", "--data", "scores.parquet", "--quick-report")
+        assert shown.exit_code == 0, shown.output
+        assert f"mean macro cost(fp=1, fn=10) = {shown_score():.4f}\n" in shown.stdout
+
+    def test_costs_of_each_row_are_refused(self):
+        text = page("one.json").replace('"f1"', '"cost(fp=1, fn=per row)"')
+        Path("mine.json").write_text(text)
+        shown = run("report", "mine.json", "--data", "one.parquet")
+        assert shown.exit_code == 2
+        assert "these thresholds minimise costs of each row, which a page of counts" in shown.stderr
+        assert "in Python, Thresholds.report takes one cost for each outcome" in shown.stderr
+        assert files() == {"mine.json"}
 
 
 NEW = ["--out", "new.json"]

@@ -43,6 +43,8 @@ def test_names_are_cut_and_escaped():
         ("f0.5", "F0.5", "F*/1.25"),
         ("jaccard", "Jaccard", "J*/(1 + J*)"),
         ("recall", "recall", "plug-in threshold"),
+        ("cost(fp=1, fn=10)", "cost", "fp/(fp + fn)"),
+        ("cost(fp=1, fn=10, tp=2)", "cost", "plug-in threshold"),
         ("$mine", r"\$mine", "plug-in threshold"),
     ],
 )

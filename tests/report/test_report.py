@@ -323,7 +323,7 @@ def test_a_custom_metric_must_be_passed_again(path):
     case = loaded(one(metric=FOWLKES), path)
     with pytest.raises(
         ValueError,
-        match="metric must be the 'fowlkes-mallows' that these thresholds maximise; got None",
+        match="metric must be the 'fowlkes-mallows' that these thresholds are for; got None",
     ):
         report(case, path, y_true=y, y_score=s)
     text = written(case, path, y_true=y, y_score=s, metric=FOWLKES)
@@ -438,7 +438,7 @@ def test_names_that_look_alike_can_be_distinguished(path):
     [
         ({"guard": "auto"}, "is already in use"),
         ({"per_label": False}, "Tune one threshold for each label with guard='auto'"),
-        ({"min_precision": 0.1}, "a guard would ignore the floors"),
+        ({"min_precision": 0.1}, "a guard would ignore the restrictions"),
         ({}, "Tune with guard='auto'"),
     ],
 )

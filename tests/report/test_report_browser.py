@@ -7,18 +7,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import reading
-from report_cases import HOSTILE, NAMES, QUICK, hostile
+from report_cases import GAINS, HOSTILE, NAMES, QUICK, ROWS, hostile, many
 from report_pages import READ, WALK, expected, known, open_label, places, wait_for_label
 from scipy import sparse
 
 import halfmax as hm
 
-AVERAGES = ["macro", "micro", "samples"]
-
 # Some other cases have their own tests, and some do not differ in what the page does.
 OPENED = (
     *("accuracy", "binary custom", "custom", "extremes", "float32"),
     *("macro", "new data", "sparse samples", "weights"),
+    *("balanced accuracy, weights", "kappa, micro", "mcc, extremes", "youden, sparse"),
+    *("binary cost", "cost", "cost, shared", "gains, weights"),
+    *("weighted", "weighted cost", "weighted, shared"),
+    *("dictionary, cost", "restricted", "not monotone"),
+)
+BUTTONS = ("macro", "weights", "float32", "cost", "dictionary, cost", "weighted", "mcc, extremes")
+POOLED = (
+    *("weights", "accuracy", "custom", "sparse samples"),
+    *("balanced accuracy, weights", "kappa, micro", "mcc, extremes", "youden, sparse"),
+    *("cost", "cost, shared", "gains, weights"),
+    *("weighted", "weighted cost", "weighted, shared"),
 )
 
 
@@ -30,9 +39,9 @@ def test_every_report_opens_without_errors_and_counts_exactly(read, name):
             if len(case.names) > 1:
                 open_label(reader, case, j)
             check_slider(reader, case, j)
-            if name in ("macro", "weights", "float32"):
+            if name in BUTTONS:
                 check_buttons(reader, case, j)
-        if name in ("weights", "accuracy", "custom", "zero division", "sparse samples"):
+        if name in POOLED:
             check_one_threshold_for_all(reader, case)
 
 
@@ -48,9 +57,19 @@ def check_slider(reader, case, j):
 
 def check_buttons(reader, case, j):
     """The buttons go to the thresholds of each rule."""
-    best = {key: tuned(case, key).thresholds for key in AVERAGES if key != case.tuned.average}
-    best |= {"tuned": case.tuned.thresholds, "usual": np.full(len(NAMES), 0.5)}
-    for key, thresholds in best.items():
+    rules = {"tuned": case.tuned.thresholds, "usual": np.full(len(NAMES), 0.5)}
+    if case.is_cost:  # the only other rule: fp / (fp + fn)
+        rules["plug-in"] = np.full(len(NAMES), 1 / 11)
+    else:
+        same = {"weighted", "macro" if case.tuned.average == "weighted" else case.tuned.average}
+        others = [average for average in case.averages if average not in same]
+        rules |= {average: thresholds_for(case, average) for average in others}
+    keys = reader.page.locator("#rule-buttons button").evaluate_all(
+        "all => all.map((one) => one.dataset.key)"
+    )
+    assert set(keys) == {key for key, thresholds in rules.items() if thresholds is not None}
+    for key in keys:
+        thresholds = rules[key]
         reader.page.click(f"#rule-buttons [data-key={key}]")
         limit = None if thresholds[j] == np.inf else thresholds[j]
         assert reader.run(READ) == expected(case, limit, j)
@@ -60,7 +79,7 @@ def check_one_threshold_for_all(reader, case):
     """The page shows every average of one threshold for all labels."""
     reader.page.click("#pool")
     wait_for_label(reader, "All labels, one threshold")
-    for average in AVERAGES:
+    for average in case.averages:
         reader.page.click(f"#rule-buttons [data-key={average}]")
         best = tuned(case, average, per_label=False).threshold
         assert reader.run(READ) == of_all(case, None if best == np.inf else best, average)
@@ -68,6 +87,14 @@ def check_one_threshold_for_all(reader, case):
         assert found == [of_all(case, step["at"], average) for step in found]
         assert found[-1]["at"] is None
     assert reader.page.get_attribute("#pool", "aria-pressed") == "true"
+
+
+def thresholds_for(case, average):
+    """The best thresholds of each label, or None if no search finds them."""
+    try:
+        return tuned(case, average).thresholds
+    except ValueError:
+        return None
 
 
 def tuned(case, average, **options):
@@ -83,6 +110,51 @@ def of_all(case, threshold, average):
     }
     scores = {name: known(value) for name, value in scores.items()}
     return {"at": threshold} | case.counts(threshold) | scores
+
+
+def test_sums_of_weights_that_round_leave_no_dust(browser, tmp_path):
+    """Counts that differ by rounding errors alone are equal, and 0/0 is 0/0, as in Python."""
+    case = many(sample_weight=np.random.default_rng(0).random(ROWS), metric=GAINS)
+    path = case.tuned.report(tmp_path / "report.html", **QUICK)
+    with reading(browser, path) as reader:
+        dust = 0
+        for j in range(len(NAMES)):
+            open_label(reader, case, j)
+            steps = reader.run(WALK, places(reader, 40))
+            for step in steps:
+                exact = expected(case, step.pop("at"), j)
+                exact.pop("at")
+                assert step == pytest.approx(exact, rel=1e-9, abs=0.0)
+            whole = case.w[case.column(j)[0] == 1].sum()
+            dust += sum(0 < abs(whole - step["tp"]) < 1e-9 for step in steps)
+        assert dust > 0  # otherwise this shows nothing
+
+
+def test_the_rule_of_costs_is_marked_once(read):
+    _, opening = read("cost")
+    with opening as reader:
+        for place in ("", "#pooled"):
+            reader.open(place)
+            names = reader.page.locator(
+                "#chart-curve .role-mark.mark-text text"
+            ).all_text_contents()
+            assert names.count("fp/(fp + fn) for all") == 1
+            assert "fp/(fp + fn)" not in names
+
+
+def test_large_costs_are_written_as_in_the_summary(read):
+    case, opening = read("cost, shared")
+    with opening as reader:
+        reader.page.click("#pool")
+        wait_for_label(reader, "All labels, one threshold")
+        cost = f"{-case.tuned.score:,.1f}"
+        assert "," in f"{case.score_all(0.5, 'macro'):,.1f}"
+        assert reader.text("#score") == reader.text("#score-here") == cost
+        assert reader.text("#score-name") == "mean cost"
+        reader.page.click("#rule-buttons [data-key=usual]")
+        assert reader.text("#score") == f"{case.score_all(0.5, 'macro'):,.1f}"
+        cells = reader.page.locator("#rule-table tr", has_text="0.5 for all").locator("td")
+        assert cells.last.text_content() == reader.text("#score")
 
 
 def test_arrow_keys_move_the_threshold(read):

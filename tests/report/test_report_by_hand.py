@@ -20,7 +20,7 @@ def test_a_report_about_numbers_of_ones_own_shows_what_they_reach(tmp_path):
     t = hm.Thresholds.from_dict(dict.fromkeys(NAMES, 0.5))
     page = t.report(tmp_path / "page.html", YY, SS, n_resamples=20).read_text("utf-8")
     reached = hm.score(YY, t.predict(SS))
-    assert f"reach a macro F1 of {reached:.4f}" in page
+    assert f"on which macro F1 is {reached:.4f}" in page
     assert "It is not known which rows the thresholds were tuned on" in page
     assert "unknown rows" in page
     assert "rows not used for tuning" not in page
@@ -30,7 +30,7 @@ def test_a_report_about_a_label_takes_one_or_two_dimensions(tmp_path):
     t = hm.Thresholds.from_dict({"cats": 0.5})
     for y, s in ((YY[:, 0], SS[:, 0]), (YY[:, :1], SS[:, :1])):
         page = t.report(tmp_path / "page.html", y, s, diagnosis=False, n_resamples=20)
-        assert f"F1 of {hm.score(y, t.predict(s)):.4f} (95 %" in page.read_text("utf-8")
+        assert f"F1 is {hm.score(y, t.predict(s)):.4f} (95 %" in page.read_text("utf-8")
 
 
 def test_a_report_about_changed_thresholds_does_not_assess_the_tuning(tmp_path):

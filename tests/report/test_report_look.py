@@ -17,7 +17,7 @@ from halfmax.displays.style import CURVES
 CONTRAST = Path(__file__).with_name("contrast.js").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", ["decision", "troubled", "log-odds"])
+@pytest.mark.parametrize("name", ["decision", "troubled", "log-odds", "binary cost", "cost"])
 def test_every_text_has_enough_contrast(read, name):
     _, opening = read(name)
     with opening as reader:
@@ -54,7 +54,10 @@ def see(reader, scheme):
     reader.page.wait_for_function(is_dark, arg=scheme == "dark")
 
 
-@pytest.mark.parametrize("name", ["hostile", "decision", "log-odds"])
+PHONES = ["hostile", "decision", "log-odds", "binary cost", "cost, shared", "weighted"]
+
+
+@pytest.mark.parametrize("name", PHONES)
 def test_a_phone_scrolls_in_one_direction_only(read, name):
     _, opening = read(name, viewport={"width": 390, "height": 800})
     with opening as reader:
@@ -66,7 +69,7 @@ def test_a_phone_scrolls_in_one_direction_only(read, name):
         assert reader.run(fits), reader.run(wide)
 
 
-@pytest.mark.parametrize("name", ["decision", "log-odds"])
+@pytest.mark.parametrize("name", ["decision", "log-odds", "cost"])
 def test_the_page_is_marked_up_for_screen_readers(read, name):
     _, opening = read(name)
     with opening as reader:
@@ -184,6 +187,42 @@ def test_colours_keep_their_meaning_and_there_is_one_legend(read):
         assert curves_named(reader, "per-instance F1")["lines"] == colours
         open_label(reader, case, 1)
         assert curves_named(reader, "F1")["lines"] == colours
+
+
+AXES = """() => [...document.querySelectorAll("#chart-curve .role-axis")].map((axis) => ({
+  title: axis.querySelector(".role-axis-title text")?.textContent,
+  ends: [...axis.querySelectorAll(".role-axis-label text")].map((one) => Number(one.textContent)),
+})).filter((axis) => axis.title && axis.title !== "threshold")"""
+
+
+def test_costs_have_an_axis_of_their_own(read):
+    case, opening = read("cost")
+    with opening as reader:
+        for place, name in (("label=0", "cost"), ("pooled", "mean cost"), ("label=2", "cost")):
+            reader.run(f"location.hash = {place!r}")
+            shown = curves_named(reader, name)
+            assert shown["legend"] == [name, "precision", "recall"]
+            assert list(shown["lines"]) == ["score", "precision", "recall"]
+            own, ratios = sorted(reader.run(AXES), key=lambda axis: axis["title"])
+            assert (own["title"], ratios["title"]) == ("cost", "precision, recall")
+            assert (min(ratios["ends"]), max(ratios["ends"])) == (0, 1)
+            assert min(own["ends"]) == 0
+        highest = max(case.score(step, 2) for step in case.s[:, 2][case.y[:, 2] == 1])
+        assert highest <= max(own["ends"]) < 1.5 * highest
+        rule = "Calibrated probabilities would have the threshold 0.0909091, fp/(fp + fn)."
+        assert rule in reader.text("#marks-said")
+
+
+def test_every_name_of_a_chart_fits_on_a_phone(read):
+    cut = """() => [...document.querySelectorAll(".chart svg.marks text")].filter((one) => {
+      const { left, right } = one.getBoundingClientRect();
+      return one.textContent && (left < -1 || right > innerWidth + 1);
+    }).map((one) => one.textContent)"""
+    for name in ("binary cost", "cost, shared", "macro", "mcc"):
+        _, opening = read(name, viewport={"width": 390, "height": 800})
+        with opening as reader:
+            draw_all(reader)
+            assert reader.run(cut) == [], name
 
 
 def test_labels_opened_in_quick_succession_leave_the_chart_of_the_last(read):

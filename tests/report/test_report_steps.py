@@ -18,7 +18,7 @@ from halfmax.staircase.staircase import Staircase
 
 pytestmark = pytest.mark.kernels
 
-AVERAGES = ["macro", "micro", "samples"]
+AVERAGES = ["macro", "micro", "samples", "weighted"]
 limits = st.sampled_from([np.inf, -1.0, 0.0, *AWKWARD]) | st.floats(-2, 2)
 
 
@@ -98,7 +98,8 @@ def test_every_step_counts_what_its_threshold_predicts(drawn):
 @given(labels_to_count(), metrics, st.sampled_from([0.0, 1.0, np.nan]))
 def test_one_threshold_for_all_gives_every_average_at_every_step(drawn, metric, zero_division):
     case, data, marked = drawn
-    found = pool(data, Objective(find_metric(metric), zero_division), marked.tolist())
+    objective = Objective(find_metric(metric), zero_division)
+    found = pool(data, objective, marked.tolist(), AVERAGES)
     assert found.thresholds[0] == np.inf
     assert (np.diff(found.thresholds) < 0).all()
     truth = naive.whole(case.y)

@@ -9,6 +9,7 @@ from halfmax.cli.groups import ColumnOptions
 from halfmax.cli.run import Run
 
 if TYPE_CHECKING:
+    from halfmax._core.gate.labelled import LabelledScores
     from halfmax.cli.wide import Wide
 
 _OF_LONG = ("label", "score", "truth", "binary", "n_instances", "check_duplicates")
@@ -115,6 +116,16 @@ def open_long(files: LabelledFiles, paths: list[str]) -> Any:
     """Open a long table whose rows can be gathered into the rows of a matrix."""
     from halfmax.tables.open import check_whole_rows, open_labelled
 
-    opened = open_labelled(paths, **{"instance": _INSTANCE, "weight": None, **files.arguments})
+    columns = {"instance": _INSTANCE, "weight": None, **files.arguments}
+    columns.pop("pos_label", None)  # for `read_long`
+    opened = open_labelled(paths, **columns)
     check_whole_rows(opened)
     return opened
+
+
+def read_long(files: LabelledFiles, opened: Any, progress: Any) -> "LabelledScores":
+    """Read a table that `open_long` opened as a matrix; its truth may be of any two classes."""
+    from halfmax.tables.classes import reading_classes
+    from halfmax.tables.open import whole_matrix
+
+    return reading_classes(opened, files.pos_label, lambda table: whole_matrix(table, progress))

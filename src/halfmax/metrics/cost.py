@@ -21,6 +21,7 @@ _OUTCOMES = ("tp", "fp", "fn", "tn")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _LARGEST = 1e100  # a cost, times a sum of weights, must stay finite
 _MOST_DIGITS = 10**6  # costs of up to six decimals are summed as whole numbers
+_PER_ROW = "per row"  # in the name of a metric, instead of an array
 
 
 class Cost(LinearFractional):
@@ -122,6 +123,12 @@ def minus_mean_cost(metric: RowCost, truth: Any, predictions: Any, weights: Floa
     refuse_many_labels(isinstance(truth, np.ndarray))
     costs = metric.for_truth(truth).of_predictions(predictions)
     return -float(np.average(costs, weights=weights))
+
+
+def has_costs_of_rows(name: str) -> bool:
+    """Return whether a metric of that name has costs for each row."""
+    found = COST.fullmatch(name)
+    return found is not None and f"={_PER_ROW}" in found[1]
 
 
 def refuse_many_labels(one_classifier: bool) -> None:
@@ -243,7 +250,7 @@ def _name(costs: dict[str, Any]) -> str:
 
 def _written(value: Any) -> str:
     if isinstance(value, np.ndarray):
-        return "per row"
+        return _PER_ROW
     return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 

@@ -37,7 +37,7 @@ def name_of_rule(metric: str) -> str:
     beta = _beta(metric)
     if beta is not None:
         return f"F*/{1.0 + beta**2:.4g}"
-    if is_cost(metric):
+    if is_cost(metric) and "tp=" not in metric and "tn=" not in metric:
         return "fp/(fp + fn)"
     return "J*/(1 + J*)" if metric == "jaccard" else "plug-in threshold"
 

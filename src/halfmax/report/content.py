@@ -1,5 +1,6 @@
 """Compute everything that a report shows; `page` decides how it looks."""
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,15 +16,22 @@ from halfmax.honesty.cross_fit import judge_elsewhere
 from halfmax.honesty.diagnose import diagnose_assessed, diagnose_checked
 from halfmax.honesty.diagnosis import FINDINGS, Diagnosis
 from halfmax.honesty.intervals import is_bounded
-from halfmax.metrics.average import AVERAGES
 from halfmax.metrics.goal import Goal
-from halfmax.metrics.objective import Objective
+from halfmax.metrics.objective import NotMonotoneError, Objective
 from halfmax.report.parts.examples import Example, some_rows
 from halfmax.report.parts.pooled import Pooled, pool
-from halfmax.report.parts.rules import JudgedRule, find_rules, judge_rules
+from halfmax.report.parts.rules import (
+    PLUG_IN,
+    USUAL,
+    JudgedRule,
+    find_rules,
+    judge_rules,
+    plug_in_cut,
+)
 from halfmax.report.parts.steps import CountedSteps, count_steps
+from halfmax.report.score_words import ScoreWords
 from halfmax.staircase.staircase import Staircase
-from halfmax.tuning.exact.choose import best_thresholds, choose_on
+from halfmax.tuning.exact.choose import best_thresholds, choose
 from halfmax.tuning.report_request import ReportRequest
 from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tune import choose_thresholds
@@ -54,6 +62,7 @@ class Content(NamedTuple):
     """The content of a report: overall, for each label, and at each threshold to try."""
 
     subject: Subject
+    words: ScoreWords
     names: list[str]
     rules: list[JudgedRule]  # the thresholds themselves first, then the default cut
     steps: CountedSteps
@@ -76,6 +85,22 @@ class Content(NamedTuple):
         return self.rules[1]
 
     @property
+    def plug_in(self) -> JudgedRule | None:
+        """The threshold that costs alone give for calibrated probabilities, if it is a rule."""
+        return next((rule for rule in self.rules if rule.key == PLUG_IN), None)
+
+    @property
+    def positive_class(self) -> str | None:
+        """The name of the positive class of one classifier, if it is known."""
+        data, request = self.subject.data, self.subject.request
+        if not data.is_binary:
+            return None
+        names = data.labels or self.subject.thresholds.labels
+        if names:
+            return str(names[0])
+        return None if request.pos_label is None else str(request.pos_label)
+
+    @property
     def score(self) -> float:
         """The score of the thresholds on these data."""
         return self.tuned.scores[self.subject.thresholds.average]
@@ -92,14 +117,19 @@ class Content(NamedTuple):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether all scores that the page can show are from 0 to 1."""
+        """Whether scores are from 0 to 1, even if every prediction were wrong; costs are not."""
+        if self.words.is_cost:
+            return False
         stairs = self.steps.stairs
         label = stairs.grid.columns
         at_steps = self.objective(
             stairs.true_positives, stairs.predicted, stairs.positives[label], stairs.total[label]
         )
         at_none = self.objective(0, 0, stairs.positives, stairs.total)
-        return is_bounded(self.objective, at_steps, at_none)
+        all_wrong = self.objective(
+            0, stairs.total - stairs.positives, stairs.positives, stairs.total
+        )
+        return is_bounded(self.objective, at_steps, at_none, all_wrong)
 
 
 _STAGES = 5
@@ -109,20 +139,23 @@ def gather(subject: Subject, draws: Draws) -> Content:
     """Compute everything that a report shows."""
     data, tuning = subject.data, subject.tuning
     plain = tuning.goal.objective.unrestricted
+    words = ScoreWords(plain.metric.name, subject.thresholds.average)
     assessment = _assessment(subject, draws)
     diagnosis = _diagnosis(subject, assessment, draws)
     with Progress(draws.progress, "report: counting", _STAGES) as progress:
-        found = find_rules(subject.thresholds, tuning)
+        found = find_rules(subject.thresholds, tuning, words)
         progress.advance(1)
         steps = count_steps(data, tuning.stairs, found.limits)
-        rules = judge_rules(found, data, steps.stairs, plain)
+        rules = judge_rules(found, data, steps.stairs, plain, words.averages)
         progress.advance(2)
-        shared = {} if data.is_binary else _best_shared(data, plain)
-        marked = [rules[1].choice.thresholds[0], *shared.values()]
-        pooled = None if data.is_binary else pool(data, plain, marked)
+        shared = _best_shared(data, plain, words)
+        cuts = [rule.choice.thresholds[0] for rule in rules if rule.key in (USUAL, PLUG_IN)]
+        marked = [*cuts, *shared.values()]
+        pooled = None if data.is_binary else pool(data, plain, marked, words.averages)
         progress.advance(2)
     return Content(
         subject,
+        words=words.sized_for(rules[0].scores[words.average]),
         names=_names(subject),
         rules=rules,
         steps=steps,
@@ -146,7 +179,7 @@ def _assessment(subject: Subject, draws: Draws) -> Assessment | None:
     if not subject.tuned_here:
         case = Case(subject.data, subject.goal, tuned, draws)
         return Assessment.of(case, judge_elsewhere(case))
-    if subject.remembered or _is_chosen_again(subject):
+    if subject.remembered or (not np.isnan(tuned.score) and _is_chosen_again(subject)):
         return assess_tuned(tuned, subject.tuning, draws)
     return None
 
@@ -172,11 +205,16 @@ def _diagnosis(subject: Subject, assessed: Assessment | None, draws: Draws) -> D
     return diagnose_checked(subject.data, goal.for_labels_apart, draws, subject.tuning.stairs)
 
 
-def _best_shared(data: LabelledScores, objective: Objective) -> dict[str, float]:
-    """Find the best shared threshold by average; with very many scores, for micro only."""
-    averages = AVERAGES if data.scores.size <= limits.report_row_scores else ("micro",)
-    goals = {average: Goal(objective, average, per_label=False) for average in averages}
-    return {average: float(best_thresholds(data, goal)[0]) for average, goal in goals.items()}
+def _best_shared(data: LabelledScores, objective: Objective, words: ScoreWords) -> dict[str, float]:
+    """Find the best shared threshold by average; with very many scores, for pooled counts only."""
+    found = {}
+    for average in words.averages:
+        pooled = average == "micro" or (words.is_cost and average != "weighted")
+        if pooled or data.scores.size <= limits.report_row_scores:
+            goal = Goal(objective, "micro" if pooled else average, per_label=False)
+            with suppress(NotMonotoneError):
+                found[average] = float(best_thresholds(data, goal)[0])
+    return found
 
 
 def names_of(subject: Subject) -> list[Any]:
@@ -198,9 +236,16 @@ def _names(subject: Subject) -> list[str]:
 
 def _half_max(data: LabelledScores, objective: Objective, stairs: Staircase) -> Floats:
     """Return the best threshold of each label if the scores were calibrated."""
-    best = objective(*choose_on(stairs, "macro", objective).counts)
-    known = data.may_be_probabilities & (best > 0) & (stairs.positives > 0)
-    return np.where(known, objective.metric.plug_in(best), np.nan)
+    metric, nowhere = objective.metric, np.full(stairs.n_labels, np.nan)
+    if metric.is_cost:
+        cut = plug_in_cut(metric, data)
+        return nowhere if cut is None else np.full(stairs.n_labels, cut)
+    if not data.may_be_probabilities:
+        return nowhere
+    goal = Goal(objective, one_classifier=data.is_binary)
+    best = objective(*choose(data, goal, stairs).counts)
+    known = (best > 0) & (stairs.positives > 0)
+    return np.where(known, metric.plug_in(best, stairs.positives / stairs.total), np.nan)
 
 
 def _findings(

@@ -1,4 +1,7 @@
-"""The numbers for the scripts of the page, as JSON that is safe inside HTML."""
+"""The numbers for the scripts of the page, as JSON that is safe inside HTML.
+
+Scores are as the page shows them: those of costs are the costs.
+"""
 
 import json
 import math
@@ -11,10 +14,11 @@ from halfmax._core.types import Array
 from halfmax.honesty.diagnosis import FINDINGS
 from halfmax.metrics.metric import LinearFractional
 from halfmax.metrics.named import PRECISION, RECALL
-from halfmax.metrics.objective import Objective
-from halfmax.metrics.words import AVERAGE_WORDS, metric_name, name_of_rule
+from halfmax.metrics.words import name_of_rule
 from halfmax.report.charts import kinds_of_curves
 from halfmax.report.content import Content
+from halfmax.report.parts.rules import PLUG_IN, USUAL
+from halfmax.staircase.grid import equivalent
 
 MOST_ROWS = 30_000  # in the table of a decision
 _DIGITS = 6  # for numbers that are only displayed; counts and thresholds are exact
@@ -22,12 +26,14 @@ _DIGITS = 6  # for numbers that are only displayed; counts and thresholds are ex
 
 def numbers_of(content: Content) -> dict[str, Any]:
     """Return all numbers: of labels, steps, rules, and of all labels pooled."""
-    subject, stairs = content.subject, content.steps.stairs
-    objective = subject.goal.objective
+    subject, words, stairs = content.subject, content.words, content.steps.stairs
     return {
-        "metric": _metric(objective),
+        "metric": _metric(content),
         "average": subject.thresholds.average,
-        "averages": AVERAGE_WORDS,
+        "averages": {
+            average: {"score": words.name_of(average), "best": words.name_of_best(average)}
+            for average in words.averages
+        },
         "total": _exact(stairs.total[:1])[0],
         "names": content.names,
         "first": int(np.argmax(stairs.positives)),
@@ -45,8 +51,8 @@ def numbers_of(content: Content) -> dict[str, Any]:
         ],
         "pooled": _pooled(content),
         "findings": list(FINDINGS),
-        "curves": kinds_of_curves(metric_name(objective.metric.name)),
-        "half_max": name_of_rule(objective.metric.name),
+        "curves": kinds_of_curves(words.name),
+        "half_max": name_of_rule(words.metric),
         "decision": _decision(content),
     }
 
@@ -59,12 +65,16 @@ def as_html_json(content: Any) -> str:
     return text
 
 
-def _metric(objective: Objective) -> dict[str, Any]:
+def _metric(content: Content) -> dict[str, Any]:
     """Return the metric's name and, if it is a ratio of counts, its weights; NaN is null."""
-    metric = objective.metric
+    objective, words = content.objective, content.words
+    parts = _parts(objective.metric)
+    if parts is not None and words.is_cost:
+        parts = [words.value(weight) for weight in parts[0]], parts[1]
     return {
-        "name": metric_name(metric.name),
-        "parts": _parts(metric),
+        "name": words.name,
+        "decimals": words.decimals,
+        "parts": parts,
         "precision": _parts(PRECISION),
         "recall": _parts(RECALL),
         "zero": _known(objective.zero_division),
@@ -76,7 +86,7 @@ def _parts(metric: Any) -> Any:
 
 
 def _labels(content: Content) -> dict[str, Any]:
-    choice, assessed = content.tuned.choice, content.assessment
+    choice, assessed, words = content.tuned.choice, content.assessment, content.words
     size = len(content.names)
     low = high = expected = np.full(size, np.nan)
     if assessed is not None:
@@ -89,8 +99,8 @@ def _labels(content: Content) -> dict[str, Any]:
         "tp": _exact(choice.counts.true_positives),
         "predicted": _exact(choice.counts.predicted),
         "support": _exact(choice.counts.positives),
-        "score": _short(content.label_scores) if _needs_scores(content) else None,
-        "expected": _short(expected),
+        "score": _short(words.value(content.label_scores)) if _needs_scores(content) else None,
+        "expected": _short(words.value(expected)),
         "low": _short(low),
         "high": _short(high),
         "half_max": _short(content.half_max),
@@ -112,24 +122,40 @@ def _scores_if_needed(content: Content) -> dict[str, Any]:
         stairs.true_positives, stairs.predicted, stairs.positives[label], stairs.total[label]
     )
     at_none = objective(0, 0, stairs.positives, stairs.total)
-    return {"score": _exact(at_steps), "nobody": _exact(at_none)}
+    value = content.words.value
+    return {"score": _exact(value(at_steps)), "nobody": _exact(value(at_none))}
 
 
 def _pooled(content: Content) -> dict[str, Any] | None:
     pooled = content.pooled
     if pooled is None:
         return None
+    scores = {average: content.words.value(some) for average, some in pooled.scores.items()}
     return {
         "threshold": _exact(pooled.thresholds[1:]),
         "tp": _exact(pooled.true_positives[1:]),
         "predicted": _exact(pooled.predicted[1:]),
         "support": float(pooled.positives),
         "total": float(pooled.total),
-        "scores": {average: _exact(scores[1:]) for average, scores in pooled.scores.items()},
-        "nobody": {average: _known(float(scores[0])) for average, scores in pooled.scores.items()},
+        "scores": {average: _exact(some[1:]) for average, some in scores.items()},
+        "nobody": {average: _known(float(some[0])) for average, some in scores.items()},
         "best": {average: _known(value) for average, value in content.best_shared.items()},
-        "usual": float(content.usual.choice.thresholds[0]),
+        "cuts": _cuts(content),
     }
+
+
+def _cuts(content: Content) -> list[dict[str, Any]]:
+    """Return the rules with one threshold for all that are not the best of an average."""
+    kind = content.subject.data.scores.dtype
+    return [
+        {
+            "key": rule.key,
+            "name": rule.name,
+            "at": float(equivalent(rule.choice.thresholds[:1], kind)[0]),
+        }
+        for rule in content.rules
+        if rule.key in (USUAL, PLUG_IN)
+    ]
 
 
 def _decision(content: Content) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from halfmax._core.extras import require_installed
 from halfmax.honesty.diagnosis import FINDINGS
-from halfmax.metrics.words import metric_name
+from halfmax.metrics.words import name_of_rule
 from halfmax.report import sentences
 from halfmax.report.charts import charts_of
 from halfmax.report.content import Content
@@ -24,24 +24,21 @@ NEEDED = ("itables", "jinja2")
 
 _MOST_POINTS = 2000  # in a chart; more would hide each other and slow down the page
 _NAMES_SHOWN = 10
-_CHARTS = {
-    "health": (
-        "Is each label predicted as often as it occurs?",
-        "Each point is a label. Labels above the dashed line flood: they are predicted for more "
-        "than 5 % of rows and more than 10 times their base rate (triangles). Labels without "
-        "positives or without predictions are not shown.",
-    ),
-    "half-max": (
-        "Are the scores calibrated?",
-        "For calibrated probabilities the best threshold is half the best F1 (other metrics have "
-        "their own rules), so points would lie on the dashed line.",
-    ),
-    "honest": (
-        "How much of each score will remain on new data?",
-        "Each line goes from a label's score here down to the score expected on new data; labels "
-        "with few positives lose most.",
-    ),
-}
+_HEALTH = (
+    "Is each label predicted as often as it occurs?",
+    "Each point is a label. Labels above the dashed line flood: they are predicted for more "
+    "than 5 % of rows and more than 10 times their base rate (triangles). Labels without "
+    "positives or without predictions are not shown.",
+)
+_HONEST = (
+    "How much of each score will remain on new data?",
+    "Each line goes from a label's score here down to the score expected on new data; labels "
+    "with few positives lose most.",
+)
+_HONEST_COSTS = (
+    "How much more will each label cost on new data?",
+    "Each line goes from a label's cost here up to the cost expected on new data.",
+)
 
 
 def check_installed() -> None:
@@ -76,11 +73,11 @@ def _texts(
 ) -> dict[str, Any]:
     """Return all texts and numbers outside the scripts."""
     subject, counts = content.subject, Counter(chain.from_iterable(content.findings))
-    pictures = [(key, *text) for key, text in _CHARTS.items() if key in charts]
+    pictures = [(key, *text) for key, text in _chart_texts(content).items() if key in charts]
     return {
         "title": title,
-        "headline": sentences.headline(content),
-        "metric": metric_name(subject.thresholds.metric),
+        "words": content.words,
+        "positive_class": content.positive_class,
         "binary": subject.data.is_binary,
         "tuned_here": subject.tuned_here,
         "tuned_elsewhere": not (subject.tuned_here or subject.thresholds._unknown.all()),
@@ -88,8 +85,7 @@ def _texts(
         "score": content.score,
         "assessment": content.assessment,
         "why_not_assessed": sentences.why_not_assessed(content),
-        "usual_cut": float(content.usual.choice.thresholds[0]),
-        "usual_score": content.usual.scores[subject.thresholds.average],
+        "cuts": _cuts(content),
         "difference": sentences.difference(content),
         "facts": sentences.facts(content),
         "advice": sentences.advice(content),
@@ -104,6 +100,39 @@ def _texts(
         "sections": _sections(content, bool(pictures)),
         "finding_note": sentences.findings_of(content),
     }
+
+
+def _chart_texts(content: Content) -> dict[str, tuple[str, str]]:
+    """Return the heading and the text of each chart of all labels."""
+    rule = name_of_rule(content.words.metric)
+    where = "at the same height as" if content.words.is_cost else "on"
+    calibrated = (
+        f"For calibrated probabilities the best threshold is {_rule_in_words(rule)}, so points "
+        f"would lie {where} the dashed line."
+    )
+    return {
+        "health": _HEALTH,
+        "half-max": ("Are the scores calibrated?", calibrated),
+        "honest": _HONEST_COSTS if content.words.is_cost else _HONEST,
+    }
+
+
+def _rule_in_words(rule: str) -> str:
+    if rule == "F*/2":
+        return "half the best F1"
+    return "known from theory" if rule == "plug-in threshold" else rule
+
+
+def _cuts(content: Content) -> list[tuple[str, float, str]]:
+    """Return the cuts that are known without tuning, their scores, and where they come from."""
+    cuts = [(content.usual, "")]
+    if content.plug_in is not None:
+        rule = name_of_rule(content.words.metric)
+        cuts.append((content.plug_in, f"{rule}, if scores are calibrated"))
+    return [
+        (f"{rule.choice.thresholds[0]:.4g}", rule.scores[content.words.average], why)
+        for rule, why in cuts
+    ]
 
 
 def _sections(content: Content, drawn: bool) -> list[tuple[str, str]]:

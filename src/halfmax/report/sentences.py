@@ -5,11 +5,18 @@ from typing import NamedTuple
 import numpy as np
 
 from halfmax.honesty.diagnosis import FINDINGS
-from halfmax.metrics.words import AVERAGE_WORDS, metric_name
+from halfmax.metrics.average import WEIGHTED, mean_over_labels
+from halfmax.metrics.cost import Cost
+from halfmax.metrics.words import name_of_rule
 from halfmax.report.content import Content
-from halfmax.report.templating import shown_ratio
 
-_TOO_MUCH = 0.2  # share of the score lost on new data that is worth a warning
+_TOO_MUCH = 0.2  # share of the score lost on new data above which there is a warning
+_OUTCOMES = {
+    "fp": "a false positive",
+    "fn": "a false negative",
+    "tp": "a true positive",
+    "tn": "a true negative",
+}
 _SHOWN = 6  # labels named in an item of advice
 
 
@@ -21,17 +28,6 @@ class Advice(NamedTuple):
     remedy: str
     labels: list[int]  # column numbers of the first few
     more: int  # the number of labels that are not named
-
-
-def average_name(average: str) -> str:
-    """Return the name of an average as the first part of a score's name."""
-    return {"binary": "", **{key: f"{word} " for key, word in AVERAGE_WORDS.items()}}[average]
-
-
-def headline(content: Content) -> str:
-    """Return the name of the maximised score, such as "macro F1"."""
-    tuned = content.subject.thresholds
-    return f"{average_name(tuned.average)}{metric_name(tuned.metric)}"
 
 
 def facts(content: Content) -> list[tuple[str, str]]:
@@ -46,22 +42,51 @@ def facts(content: Content) -> list[tuple[str, str]]:
         found.append(("Labels without positives", f"{without:,}"))
         found.append(("Positives per row", f"{positives.sum() / data.total:.3g}"))
     else:
+        if content.positive_class is not None:
+            found.append(("Positive class", content.positive_class))
         found.append(("Positives", f"{positives[0]:,.6g} ({positives[0] / data.total:.3%})"))
     kind = "probabilities, from 0 to 1" if data.may_be_probabilities else "not probabilities"
     found += [
         ("Scores", kind),
-        ("Maximised", headline(content)),
+        _goal(content),
         ("Thresholds", _kind_of_thresholds(content)),
+        *_if_calibrated(content),
         ("Guard", tuned.guard or "none"),
     ]
     restrictions = [one.words for one in subject.goal.objective.restrictions]
     if restrictions:
         found.append(("Restricted to", " and ".join(restrictions)))
     if not subject.tuned_here:
-        score = "" if np.isnan(tuned.score) else f", with a score of {tuned.score:.4f}"
+        words = content.words
+        what = words.headline if words.is_cost else "score"
+        score = "" if np.isnan(tuned.score) else f", with a {what} of {words.text(tuned.score)}"
         rows = "unknown" if tuned._unknown.all() else "other"
         found.append(("Tuned on", f"{rows} rows{score}"))
     return found
+
+
+def _goal(content: Content) -> tuple[str, str]:
+    """Return what the thresholds maximise, or the costs that they minimise."""
+    words, metric = content.words, content.objective.metric
+    by_positives = " (labels count by their positives)" if words.average == WEIGHTED else ""
+    if not isinstance(metric, Cost):
+        return "Maximised", f"{words.headline}{by_positives}"
+    costs = [
+        f"{metric.costs[name]:,.10g} for {outcome}"
+        for name, outcome in _OUTCOMES.items()
+        if name in ("fp", "fn") or metric.costs[name]
+    ]
+    whose = "row" if words.average == "binary" else "row and label"
+    return "Minimised", f"{words.headline} of a {whose}{by_positives}: {', '.join(costs)}"
+
+
+def _if_calibrated(content: Content) -> list[tuple[str, str]]:
+    """Return the threshold that costs alone give for calibrated probabilities, if they do."""
+    cuts = content.half_max[np.isfinite(content.half_max)]
+    if not (content.words.is_cost and len(cuts)):
+        return []
+    rule = name_of_rule(content.words.metric)
+    return [("If calibrated", f"the threshold would be {cuts[0]:.6g}, {rule}")]
 
 
 def _kind_of_thresholds(content: Content) -> str:
@@ -91,26 +116,35 @@ def advice(content: Content) -> list[Advice]:
 
 
 def _of_optimism(content: Content) -> list[Advice]:
-    """Warn if much of the score will be lost on new data."""
-    assessed, score = content.assessment, content.score
-    if assessed is None or not score > 0:
+    """Warn if much of what the thresholds gain will be lost on new data."""
+    assessed, score, words = content.assessment, content.score, content.words
+    if assessed is None:
         return []
     if not content.subject.tuned_here:
         score = content.subject.thresholds.score
-    lost = score - assessed.expected_score
-    if not lost > _TOO_MUCH * score:
+    gained, lost = score - _without_skill(content), score - assessed.expected_score
+    if not (gained > 0 and lost > _TOO_MUCH * gained):
         return []
-    return [
-        Advice(
-            "",
-            f"These thresholds reach {score:.3f} on the rows they were tuned on, but only "
-            f"{assessed.expected_score:.3f} on other rows: they were chosen because they looked "
-            "best on the tuning rows.",
-            _guard_remedy(content),
-            [],
-            0,
-        )
-    ]
+    here, there = words.text(score), words.text(assessed.expected_score)
+    reach, only = ("have a mean cost of", "") if words.is_cost else ("reach", "only ")
+    what = (
+        f"These thresholds {reach} {here} on the rows they were tuned on, but {only}{there} on "
+        "other rows: they were chosen because they looked best on the tuning rows."
+    )
+    return [Advice("", what, _guard_remedy(content), [], 0)]
+
+
+def _without_skill(content: Content) -> float:
+    """Return the score that needs no skill: 0, or that of the cheaper of all rows and none.
+
+    Costs have no zero of their own: the same cost added to all outcomes changes no decision.
+    """
+    if not content.words.is_cost:
+        return 0.0
+    _, _, positives, total = content.tuned.choice.counts
+    every = content.objective(positives, total, positives, total)
+    none = content.objective(0, 0, positives, total)
+    return mean_over_labels(np.maximum(every, none), content.words.average, positives)
 
 
 def _guard_remedy(content: Content) -> str:
@@ -118,8 +152,11 @@ def _guard_remedy(content: Content) -> str:
     tuned = content.subject.thresholds
     if tuned.guard == "auto":
         return "guard='auto' is already in use; only more labelled rows would help."
-    if content.subject.goal.objective.restrictions:
+    goal, counts = content.subject.goal, content.tuned.choice.counts
+    if goal.objective.restrictions:
         return "Label more rows; a guard would ignore the restrictions."
+    if not goal.objective.is_monotone(counts.positives, counts.total):
+        return f"Label more rows; guards do not know the metric {content.words.name!r}."
     if tuned.shared and tuned.average != "binary":
         return "Tune one threshold for each label with guard='auto', which prevents flooding."
     return "Tune with guard='auto', which chooses thresholds that hold on new data."
@@ -173,14 +210,14 @@ def _of_findings(content: Content) -> list[Advice]:
 
 def difference(content: Content) -> str:
     """Compare these thresholds with the default cut, in one sentence."""
-    here, there = content.tuned.choice, content.usual.choice
-    before = content.usual.scores[content.subject.thresholds.average]
+    here, there, words = content.tuned.choice, content.usual.choice, content.words
+    before = content.usual.scores[words.average]
     cut = f"{content.usual.choice.thresholds[0]:g}"
     moved = here.counts.predicted - there.counts.predicted
     what = "predictions" if content.subject.data.is_binary else "predictions (rows times labels)"
-    rise = f"from {shown_ratio(before)} at {cut} to {shown_ratio(content.score)}"
+    rise = f"from {words.text(before)} at {cut} to {words.text(content.score)}"
     return (
-        f"{_upper(headline(content))} goes {rise}; {moved[moved > 0].sum():,.6g} {what} are added "
+        f"{_upper(words.headline)} goes {rise}; {moved[moved > 0].sum():,.6g} {what} are added "
         f"and {np.abs(moved[moved < 0]).sum():,.6g} are dropped."
     )
 
@@ -200,37 +237,39 @@ def why_not_assessed(content: Content) -> str:
     """Explain why there is no assessment."""
     if content.subject.request.assessment is False:
         return "not requested"
-    tuning = content.subject.thresholds._tuning
-    if tuning is not None and tuning.by_hand:
+    tuned = content.subject.thresholds
+    if tuned._tuning is not None and tuned._tuning.by_hand:
+        if content.words.is_cost and np.isnan(tuned.score) and not tuned._unknown.any():
+            return "these thresholds were tuned for costs of each row"
         return "some of these thresholds were set by hand"
     return "the file does not say how these thresholds were tuned"
 
 
 def assessed(content: Content) -> str:
     """Describe the score to expect on new data."""
-    found = content.assessment
+    found, words = content.assessment, content.words
     if found is None:
         return ""
-    low, high = found.score_interval
-    interval = f"{100 * found.level:g} % interval {low:.4f} to {high:.4f}"
+    interval = f"{100 * found.level:g} % interval {words.interval(found.score_interval)}"
+    expected = words.text(found.expected_score)
     if not content.subject.tuned_here:
         why = "The counts differ from those of the rows that the thresholds were tuned on"
         if content.subject.thresholds._unknown.all():
             why = "It is not known which rows the thresholds were tuned on"
         return (
-            f"{why}, so these are treated as new rows, on which the thresholds reach a "
-            f"{headline(content)} of {found.expected_score:.4f} ({interval}). If "
-            "some of the rows are the same, or if weights were left out, this is too optimistic."
+            f"{why}, so these are treated as new rows, on which {words.headline} is {expected} "
+            f"({interval}). If some of the rows are the same, or if weights were left out, this is "
+            "too optimistic."
         )
     lost = content.score - found.expected_score
     curse = (
-        f" The difference, {lost:.4f}, is the winner's curse: the thresholds were chosen because "
-        "they looked best here."
+        f" The difference, {words.written(lost)}, is the winner's curse: the thresholds were "
+        "chosen because they looked best here."
     )
     return (
-        f"{_upper(headline(content))} is {content.score:.4f} on the tuning rows. On new rows of "
-        f"the same kind, expect {found.expected_score:.4f} ({interval}, for unlimited new rows; "
-        "the score of a single new set varies more)."
+        f"{_upper(words.headline)} is {words.text(content.score)} on the tuning rows. On new rows "
+        f"of the same kind, expect {expected} ({interval}, for unlimited new rows; the "
+        f"{'cost' if words.is_cost else 'score'} of a single new set varies more)."
         f"{curse if lost > 0 else ''}"
     )
 

@@ -1,6 +1,5 @@
 """What all HTML pages share: templates and formatted numbers."""
 
-import math
 from typing import Any
 
 from halfmax import __version__
@@ -17,7 +16,7 @@ def fill_template(package: str, name: str, **values: Any) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"number": shown_number, "ratio": shown_ratio}
+    environment.filters["number"] = shown_number
     return environment.get_template(name).render(version=__version__, **values)
 
 
@@ -35,8 +34,3 @@ def shown_number(value: float | str | None) -> str:
         return f"{value:,.0f}"
     short = f"{value:.4g}"
     return f"{value:.7g}" if float(short).is_integer() else short
-
-
-def shown_ratio(value: float) -> str:
-    """Return a score in four digits, or a dash if there is none."""
-    return f"{value:.4f}" if math.isfinite(value) else "-"

@@ -22,6 +22,7 @@ from halfmax.metrics.named import PRECISION, RECALL, find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.report.content import Subject, gather, names_of
 from halfmax.report.page import check_installed, page_of
+from halfmax.report.row_costs import with_one_cost
 from halfmax.tuning.exact.choose import count_at
 from halfmax.tuning.report_request import ReportRequest
 from halfmax.tuning.thresholds import Thresholds
@@ -35,6 +36,7 @@ def write_report(request: ReportRequest) -> Path:
     check_installed()
     draws = Draws.ask(request.n_resamples, _LEVEL, request.seed, request.progress)
     _check_kinds(request)
+    request = with_one_cost(request)
     check_writable(request.path, request.overwrite)
     subject = _subject_of(request)
     _check_same_subject(subject)
@@ -58,16 +60,24 @@ def _subject_of(request: ReportRequest) -> Subject:
     """Return the data to report on, the tuning, and whether that used these data."""
     thresholds, known = request.thresholds, request.thresholds._tuning
     if request.y_true is not None and request.y_score is not None:
-        data = read_labelled(request.y_true, request.y_score, request.sample_weight, request.labels)
+        data = read_labelled(
+            request.y_true,
+            request.y_score,
+            request.sample_weight,
+            request.labels,
+            request.pos_label,
+        )
         if data.is_binary and len(thresholds) == 1:
             thresholds = _of_one_classifier(thresholds)
             request = replace(request, thresholds=thresholds)
+        if request.labels is None:
+            check_same_class(thresholds, request.pos_label)
         data = _in_order(thresholds, data)
         goal = _goal_of(thresholds, request.metric)
         return _subject(request, data, goal)
     alone = [
         name
-        for name in ("y_true", "y_score", "sample_weight", "labels")
+        for name in ("y_true", "y_score", "sample_weight", "labels", "pos_label")
         if getattr(request, name) is not None
     ]
     if alone:
@@ -126,6 +136,16 @@ def _in_order(thresholds: Thresholds, data: LabelledScores) -> LabelledScores:
     return data
 
 
+def check_same_class(thresholds: Thresholds, pos_label: Any) -> None:
+    """Refuse a positive class that is not the one that a classifier's threshold is for."""
+    known = thresholds.labels if thresholds.average == "binary" else None
+    if known is not None and isinstance(pos_label, str) and (pos_label,) != known:
+        raise ArgumentError(
+            f"{in_python('pos_label')} must be the class that the threshold is for, {known[0]!r}; "
+            f"got {pos_label!r}: if that is another name of the same class, pass truth of 0 and 1"
+        )
+
+
 def _columns(matrix: Any, order: list[int]) -> Any:
     """Reorder columns; rows of a sparse matrix stay sorted, as kernels need them."""
     found = matrix[:, order]
@@ -158,7 +178,7 @@ def _metric_of(thresholds: Thresholds, metric: str | Metric | None) -> Metric:
         found = None
     if found is None or found.name != thresholds.metric:
         raise ValueError(
-            f"metric must be the {thresholds.metric!r} that these thresholds maximise; got "
+            f"metric must be the {thresholds.metric!r} that these thresholds are for; got "
             f"{metric!r}"
         )
     return found
@@ -206,9 +226,12 @@ def _check_same_subject(subject: Subject) -> None:
                 "assessment predicts the score on new data, but these are new data, on which the "
                 "score is measured directly: leave it out"
             )
-        if not np.array_equal(assessed.thresholds.thresholds, tuned.thresholds):
+        judged = assessed.thresholds
+        alike = np.array_equal(judged.thresholds, tuned.thresholds)
+        if not (alike and judged.metric == tuned.metric):
             raise ValueError(
-                "assessment must be of the same thresholds; got one of other thresholds"
+                "assessment must be of the same thresholds and metric; got one of other thresholds "
+                "or another metric"
             )
     if isinstance(found, Diagnosis) and not any(
         set(found.labels) == set(names) for names in names_of(subject)

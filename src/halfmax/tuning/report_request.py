@@ -20,6 +20,7 @@ class ReportRequest:
     y_score: Any = None
     sample_weight: Any = None
     labels: Any = None
+    pos_label: Any = None
     metric: Any = None
     assessment: Any = None
     diagnosis: Any = None

@@ -188,6 +188,7 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
         *,
         sample_weight: Any = None,
         labels: Any = None,
+        pos_label: Any = None,
         metric: Any = None,
         assessment: Any = None,
         diagnosis: Any = None,
@@ -217,8 +218,12 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
             Weights of these rows.
         labels : sequence, optional
             Names of the labels, as in `tune`.
+        pos_label : class, optional
+            The positive class of `y_true`, as in `tune`.
         metric : str or Metric, optional
-            Required for thresholds loaded from a file that maximise a `Metric` of your own.
+            Required for thresholds loaded from a file that maximise a `Metric` of your own, and for
+            costs of each row: counts cannot show those, so pass one `cost` for each outcome, such
+            as their means.
         assessment : Assessment, False or None
             The result of `assess` for the same thresholds. None computes it, which takes longest
             with a guard; False leaves it out.
@@ -255,6 +260,7 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
             y_score,
             sample_weight=sample_weight,
             labels=labels,
+            pos_label=pos_label,
             metric=metric,
             assessment=assessment,
             diagnosis=diagnosis,

@@ -9,7 +9,8 @@ from halfmax.cli import options as o
 from halfmax.cli import outcome
 from halfmax.cli.bar import Bar
 from halfmax.cli.groups import ColumnOptions, expanded
-from halfmax.cli.labelled_files import LabelledFiles, open_long, read_wide_pair
+from halfmax.cli.labelled_files import LabelledFiles, open_long, read_long, read_wide_pair
+from halfmax.cli.missing_rows import suggesting_to_drop_rows
 from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.run import Run, running
 from halfmax.cli.streams import STANDARD, incoming, outgoing
@@ -119,7 +120,9 @@ def _write(
             labels = tuned.average != "binary"
             files = files if labels else files._replace(label=None)
             files = files.found(paths, run, need_labels=labels)
-            written, arrays = _read_long(tuned, files, paths, bar)
+            _check_class(tuned, files)
+            with suggesting_to_drop_rows(paths, run):
+                written, arrays = _read_long(tuned, files, paths, bar)
     written.thresholds.report(path, **arrays, **options, progress=bar)
     return written._replace(score=_score(written.thresholds, arrays))
 
@@ -148,9 +151,21 @@ def _check_kind(tuned: "Thresholds", files: LabelledFiles) -> None:
         raise ValueError(f"--binary is for thresholds of one classifier; these are of {labels}")
 
 
+def _check_class(tuned: "Thresholds", files: LabelledFiles) -> None:
+    from halfmax.report.write import check_same_class
+
+    check_same_class(tuned, files.pos_label)
+
+
 def _check_metric(tuned: "Thresholds") -> None:
+    from halfmax.metrics.cost import has_costs_of_rows
     from halfmax.metrics.named import find_metric
 
+    if has_costs_of_rows(tuned.metric):
+        raise ValueError(
+            "these thresholds minimise costs of each row, which a page of counts cannot show: in "
+            "Python, Thresholds.report takes one cost for each outcome as metric=..."
+        )
     try:
         find_metric(tuned.metric)
     except ValueError:
@@ -174,10 +189,8 @@ def _read_long(
     tuned: "Thresholds", files: LabelledFiles, paths: list[str], bar: Bar
 ) -> tuple[Reported, dict[str, Any]]:
     """Read a table as a matrix."""
-    from halfmax.tables.open import whole_matrix
-
     opened = open_long(files, paths)
-    data = whole_matrix(opened, bar)
+    data = read_long(files, opened, bar)
     if tuned.average != "binary":
         data = _in_order_of(tuned, data, opened.place.untyped)
     arrays = {"y_true": data.truth, "y_score": data.scores, "sample_weight": data.weights}

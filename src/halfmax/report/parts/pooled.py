@@ -1,5 +1,6 @@
 """One threshold for all labels: each average of the metric, at a range of thresholds."""
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ from halfmax._core.gate.labelled import LabelledScores
 from halfmax._core.limits import limits
 from halfmax._core.threads import spans
 from halfmax._core.types import Array, Floats
-from halfmax.metrics.average import mean_of_known
+from halfmax.metrics.average import mean_of_known, mean_over_labels
 from halfmax.metrics.counts import Counts
 from halfmax.metrics.objective import Objective
 from halfmax.staircase.grid import Grid, equivalent, positive_entries
@@ -29,21 +30,23 @@ class Pooled(NamedTuple):
     scores: dict[str, Floats]  # for each average
 
 
-def pool(data: LabelledScores, objective: Objective, marked: list[float]) -> Pooled:
-    """Compute every average at thresholds over the range of positives, and at marked ones."""
+def pool(
+    data: LabelledScores, objective: Objective, marked: list[float], averages: Sequence[str]
+) -> Pooled:
+    """Compute these averages at thresholds over the range of positives, and at marked ones."""
     edges = _edges(data, marked)
     counts = _count(data, edges)
-    each = objective(*counts)
     whole = Counts(
         counts.true_positives.sum(axis=0),
         counts.predicted.sum(axis=0),
         counts.positives.sum(),
         counts.total.sum(),
     )
-    scores = {
-        "micro": objective(*whole),
-        "macro": np.array([mean_of_known(column) for column in each.T]),
-        "samples": _over_rows(data, objective, edges),
+    of_average: dict[str, Callable[[], Array]] = {
+        "micro": lambda: objective(*whole),
+        "macro": lambda: _over_labels(counts, objective, "macro"),
+        "weighted": lambda: _over_labels(counts, objective, "weighted"),
+        "samples": lambda: _over_rows(data, objective, edges),
     }
     return Pooled(
         thresholds=np.append(np.inf, edges),
@@ -51,7 +54,7 @@ def pool(data: LabelledScores, objective: Objective, marked: list[float]) -> Poo
         predicted=whole.predicted,
         positives=float(whole.positives),
         total=float(whole.total),
-        scores=scores,
+        scores={average: of_average[average]() for average in averages},
     )
 
 
@@ -77,6 +80,14 @@ def _count(data: LabelledScores, edges: Array) -> Counts:
         np.pad(stairs.predicted.reshape(shape), at_infinity),
         stairs.positives[:, None],
         stairs.total[:, None],
+    )
+
+
+def _over_labels(counts: Counts, objective: Objective, average: str) -> Array:
+    """Compute the mean over labels at each threshold."""
+    positives = counts.positives[:, 0]
+    return np.array(
+        [mean_over_labels(column, average, positives) for column in objective(*counts).T]
     )
 
 

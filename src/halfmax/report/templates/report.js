@@ -10,6 +10,11 @@ const NO_STEP = -1;
 const count = (x) => (x === null ? "–"
   : x.toLocaleString("en", Number.isInteger(x) ? {} : { maximumSignificantDigits: 6 }));
 const ratio = (x) => (x === null ? "–" : x.toFixed(4));
+function score(x) { // costs may be of any size; rounded first, so that -0.00001 is 0 and has no sign
+  if (x === null) return "–";
+  const fixed = { minimumFractionDigits: page.metric.decimals, maximumFractionDigits: page.metric.decimals };
+  return (Number(x.toFixed(page.metric.decimals)) + 0).toLocaleString("en", fixed);
+}
 const short = (x) => (x === null ? "none" : Number(x.toPrecision(6)).toString());
 const digits = (x) => Number(x.toPrecision(4)).toString();
 function write(id, value, shown) {
@@ -18,19 +23,27 @@ function write(id, value, shown) {
 }
 
 // The counts at one threshold, and the scores computed from them.
-const weighted = (weights, counts) => weights.reduce((sum, w, i) => (w ? sum + w * counts[i] : sum), 0);
+// Sums of weights differ by rounding errors: as in Python, a difference that small counts as 0.
+const ROUNDING = 1e-12;
+const beyondRounding = (difference, whole) => (difference > ROUNDING * whole ? difference : 0);
+const sum = (weights, counts) => weights.reduce((all, w, i) => (w ? all + w * counts[i] : all), 0);
+function weighted(weights, counts) {
+  const found = sum(weights, counts);
+  if (Math.min(...weights) >= 0 || Math.max(...weights) <= 0) return found;
+  return Math.abs(found) > ROUNDING * sum(weights.map(Math.abs), counts) ? found : 0; // terms that cancel
+}
 function fraction(parts, counts) {
   const found = weighted(parts[0], counts) / weighted(parts[1], counts);
   return Number.isNaN(found) ? page.metric.zero : found;
 }
-function judge(tp, predicted, support, total, score) {
-  const counts = [tp, Math.max(predicted - tp, 0), Math.max(support - tp, 0)];
-  counts.push(Math.max(total - counts[0] - counts[1] - counts[2], 0));
+function judge(tp, predicted, support, total, known) {
+  const counts = [tp, beyondRounding(predicted - tp, predicted), beyondRounding(support - tp, support)];
+  counts.push(beyondRounding(total - counts[0] - counts[1] - counts[2], total));
   return {
     tp: counts[0], fp: counts[1], fn: counts[2], tn: counts[3], predicted,
     precision: fraction(page.metric.precision, counts),
     recall: fraction(page.metric.recall, counts),
-    score: score === undefined ? fraction(page.metric.parts, counts) : score,
+    score: known === undefined ? fraction(page.metric.parts, counts) : known,
   };
 }
 
@@ -50,11 +63,11 @@ function pooledStairs(average) {
   const pooled = page.pooled;
   const step = (value) => (value === null ? NO_STEP : pooled.threshold.findIndex((t) => t <= value));
   const rules = Object.entries(pooled.best).map(([key, value]) => (
-    { key, name: `best for ${page.averages[key]}`, step: step(value) }
+    { key, name: page.averages[key].best, step: step(value) }
   ));
-  rules.push({ key: "usual", name: `${pooled.usual} for all`, step: step(pooled.usual) });
+  rules.push(...pooled.cuts.map((cut) => ({ key: cut.key, name: cut.name, step: step(cut.at) })));
   return {
-    ...pooled, name: "All labels, one threshold", what: `${page.averages[average]} ${page.metric.name}`,
+    ...pooled, name: "All labels, one threshold", what: page.averages[average].score,
     scores: pooled.scores[average], none: pooled.nobody[average], rules, low: null, high: null, half_max: null,
   };
 }
@@ -80,7 +93,8 @@ function curveData() {
   const dots = curve.filter(({ threshold }) => few || threshold === stairs.threshold[stairs.rules[0].step]);
   const known = stairs.rules.filter((rule) => rule.step !== NO_STEP);
   const marks = known.map((rule) => ({ threshold: stairs.threshold[rule.step], name: rule.name }));
-  if (stairs.half_max !== null) marks.push({ threshold: stairs.half_max, name: page.half_max });
+  const marked = known.some((rule) => rule.key === "plug-in");
+  if (stairs.half_max !== null && !marked) marks.push({ threshold: stairs.half_max, name: page.half_max });
   const [top, bottom] = [stairs.threshold[0], stairs.threshold.at(-1)];
   const along = scale() === "curve-log" ? Math.log : (t) => t;
   const middle = (along(top) + along(bottom)) / 2;
@@ -139,26 +153,28 @@ function move() {
   const threshold = state.step === NO_STEP ? null : stairs.threshold[state.step];
   write("at", threshold, short);
   for (const id of ["tp", "fp", "fn", "tn", "predicted"]) write(id, found[id], count);
-  for (const id of ["precision", "recall", "score"]) write(id, found[id], ratio);
+  for (const id of ["precision", "recall"]) write(id, found[id], ratio);
+  write("score", found.score, score);
   slider.value = state.step === NO_STEP ? slider.max : stairs.threshold.length - 1 - state.step;
   slider.setAttribute("aria-valuetext", short(threshold));
   for (const button of at("rule-buttons").children) {
     button.setAttribute("aria-pressed", String(Number(button.dataset.step) === state.step
-      && (state.label !== POOLED || button.dataset.key === state.average || button.dataset.key === "usual")));
+      && (state.label !== POOLED || button.dataset.key === state.average || !isBest(button.dataset.key))));
   }
   views.curve?.data("now", now()).runAsync();
 }
 
+// Whether a rule of all labels pooled is the best of an average.
+const isBest = (key) => key in (page.pooled?.best ?? {});
 function showRules() {
   at("rule-table").tBodies[0].replaceChildren(...stairs.rules.map((rule) => {
-    const found = countsAt(rule.key in (page.pooled?.best ?? {}) && state.label === POOLED
-      ? pooledStairs(rule.key) : stairs, rule.step);
+    const found = countsAt(isBest(rule.key) && state.label === POOLED ? pooledStairs(rule.key) : stairs, rule.step);
     const row = document.createElement("tr");
     const head = document.createElement("th");
     head.scope = "row";
     head.textContent = rule.name;
     const cells = [short(rule.step === NO_STEP ? null : stairs.threshold[rule.step]), count(found.predicted),
-      count(found.tp), ratio(found.precision), ratio(found.recall), ratio(found.score)];
+      count(found.tp), ratio(found.precision), ratio(found.recall), score(found.score)];
     row.append(head, ...cells.map((text) => {
       const cell = document.createElement("td");
       cell.textContent = text;
@@ -172,7 +188,7 @@ function showRules() {
     button.textContent = rule.name;
     Object.assign(button.dataset, { key: rule.key, step: rule.step });
     button.addEventListener("click", () => {
-      if (state.label === POOLED && rule.key !== "usual") open(POOLED, rule.key);
+      if (state.label === POOLED && isBest(rule.key)) open(POOLED, rule.key);
       else { state.step = rule.step; move(); say(); }
     });
     return button;
@@ -189,7 +205,8 @@ function open(label, average = state.average) {
   slider.max = stairs.threshold.length;
   const range = stairs.high === null ? `at least ${short(stairs.low)}` : `between ${short(stairs.low)} and ${short(stairs.high)}`;
   const ends = stairs.low === null ? "" : `The best threshold is ${range}. `;
-  const half = stairs.half_max === null ? "" : `Calibrated probabilities would have the threshold ${short(stairs.half_max)} (${page.half_max}). `;
+  const rule = page.half_max.includes("(") ? `, ${page.half_max}` : ` (${page.half_max})`;
+  const half = stairs.half_max === null ? "" : `Calibrated probabilities would have the threshold ${short(stairs.half_max)}${rule}. `;
   at("marks-said").textContent = `${count(stairs.support)} positives. ${ends}${half}`;
   showRules();
   move();
@@ -243,8 +260,8 @@ document.addEventListener("click", ({ target }) => { // a link to what is alread
 const findingsOf = (j) => page.findings.filter((_, i) => page.labels.found[j] & (1 << i)).join(", ");
 function labelRow(j) {
   const labels = page.labels;
-  const score = labels.score ? labels.score[j] : undefined;
-  const found = judge(labels.tp[j], labels.predicted[j], labels.support[j], page.total, score);
+  const known = labels.score ? labels.score[j] : undefined;
+  const found = judge(labels.tp[j], labels.predicted[j], labels.support[j], page.total, known);
   return {
     j, name: page.names[j], threshold: labels.threshold[j], score: found.score, expected: labels.expected[j],
     low: labels.low[j], high: labels.high[j], precision: found.precision, recall: found.recall,
@@ -284,8 +301,8 @@ if (at("labels-table")) {
   const columns = [
     { title: "label", data: "name", render: link },
     { title: "threshold", data: "threshold", render: threshold },
-    { title: page.metric.name, data: "score", render: number(ratio) },
-    { title: "expected", data: "expected", render: number(ratio) },
+    { title: page.metric.name, data: "score", render: number(score) },
+    { title: "expected", data: "expected", render: number(score) },
     { title: "precision", data: "precision", render: number(ratio) },
     { title: "recall", data: "recall", render: number(ratio) },
     { title: "positives", data: "support", render: number(count) },
