@@ -25,10 +25,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score, fbeta_score
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -369,3 +370,14 @@ def test_grid_search_over_thresholds():
     forms = [None, [0.2], {1: 0.3}, hm.tune(Y, p)]
     grid = GridSearchCV(threshold(LOGIT, cv=3), {"thresholds": forms}, cv=2).fit(X, Y)
     assert np.isfinite(grid.cv_results_["mean_test_score"]).all()
+
+
+def test_fixed_thresholds_are_scored_by_the_metric_that_they_were_tuned_for():
+    X, y = make_classification(300, weights=[0.8], random_state=0)
+    model = LogisticRegression().fit(X, y)
+    p = model.predict_proba(X)[:, 1]
+    for metric in ("mcc", hm.cost(fp=1, fn=5)):
+        t = hm.tune(y, p, metric)
+        assert hm.ThresholdClassifier(model, thresholds=t).score(X, y) == pytest.approx(t.score)
+    chosen = hm.ThresholdClassifier(model, thresholds=t, metric="f2").score(X, y)
+    assert chosen == pytest.approx(hm.score(y, t.predict(p), "f2"))

@@ -1,7 +1,10 @@
 """Costs: what they score, which threshold has the lowest, and how they are written and read."""
 
+import warnings
+
 import naive
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -138,7 +141,7 @@ def test_thresholds_show_the_cost_itself(tmp_path):
     rng = np.random.default_rng(0)
     y, s = rng.random(100) < 0.3, rng.random(100)
     t = hm.tune(y, s, hm.cost(fp=1, fn=10))
-    assert f"mean cost(fp=1, fn=10) = {-t.score:.4g}; 0.09091 is the threshold of" in repr(t)
+    assert f"mean cost(fp=1, fn=10) = {-t.score:.4g} (calibrated probabilities would be" in repr(t)
     assert list(t.table()["cost"]) == [-t.score]
     t.save(tmp_path / "t.json")
     loaded = hm.Thresholds.load(tmp_path / "t.json")
@@ -204,3 +207,50 @@ BAD = [
 def test_bad_costs_get_a_clear_error(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_costs_of_other_rows_are_refused():
+    y = pd.Series([0, 1, 1, 0], index=[3, 4, 5, 6])
+    p = pd.Series([0.1, 0.9, 0.8, 0.3], index=y.index)
+    amount = pd.Series([1.0, 2.0, 3.0, 4.0], index=[7, 8, 9, 10])
+    for call in (
+        lambda fn: hm.tune(y, p, hm.cost(fp=1, fn=fn)),
+        lambda fn: hm.assess(y, p, hm.cost(fp=1, fn=fn)),
+        lambda fn: hm.score(y, y, hm.cost(fp=1, fn=fn)),
+    ):
+        with pytest.raises(ValueError, match="y_true and fn must hold the same rows"):
+            call(amount)
+        with pytest.raises(ValueError, match="must be in the same order"):
+            call(amount.set_axis(y.index[::-1]))
+        call(amount.set_axis(y.index))
+        call(amount.to_numpy())
+
+
+def test_costs_are_attributes_if_costs_were_minimised():
+    y, p = np.repeat([0, 1], 30), np.linspace(0, 1, 60) ** 2
+    p[40] = 0.0
+    a = hm.assess(y, p, hm.cost(fp=1, fn=5), n_resamples=20)
+    assert (a.cost, a.expected_cost) == (-a.score, -a.expected_score)
+    assert a.cost_interval == (-a.score_interval[1], -a.score_interval[0])
+    assert a.thresholds.cost == -a.thresholds.score > 0
+    f1 = hm.assess(y, p, n_resamples=20)
+    for value in (lambda: f1.cost, lambda: f1.cost_interval, lambda: f1.thresholds.cost):
+        with pytest.raises(AttributeError, match="if costs were minimised; the metric is 'f1'"):
+            value()
+
+
+def test_prices_decide_how_many_rows_are_too_many():
+    rng = np.random.default_rng(0)
+    y = rng.random(1000) < 0.01
+    p = rng.random(1000) + 0.5 * y
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert hm.tune(y, p, hm.cost(fp=1, fn=500)).predicted[0] > 300
+
+
+def test_a_threshold_that_predicts_nothing_says_why():
+    y, p = np.repeat([0, 1], 30), np.linspace(1, 0, 60)
+    with pytest.warns(hm.HalfmaxWarning, match="no threshold costs less than that; check that hig"):
+        hm.tune(y, p, hm.cost(fp=10, fn=1))
+    with pytest.warns(hm.HalfmaxWarning, match="no threshold scores more than that; check that h"):
+        hm.tune(y, p, "mcc")

@@ -49,3 +49,13 @@ def test_a_changed_table_is_read_again_for_a_report_and_a_picture(tmp_path, clos
     assert drawn.threshold == 0.5
     page = found.report(tmp_path / "page.html", n_resamples=20).read_text("utf-8")
     assert "some of these thresholds were set by hand" in page
+
+
+def test_a_report_knows_the_positive_class_of_its_thresholds(tmp_path):
+    names = np.where(YY[:, 2], "yes", "no")
+    t = hm.tune(names, SS[:, 2], pos_label="yes")
+    t.save(tmp_path / "t.json")
+    loaded = hm.Thresholds.load(tmp_path / "t.json")
+    for one in (t, loaded):
+        page = one.report(tmp_path / "page.html", names, SS[:, 2], n_resamples=20)
+        assert f"{t.score:.4f}" in page.read_text("utf-8")

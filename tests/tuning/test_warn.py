@@ -480,3 +480,16 @@ def test_the_warning_can_be_silenced_by_its_class():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", hm.OptimismWarning)
         assert hm.tune(y, s).score > 0
+
+
+def test_a_classifier_that_predicts_every_row_is_questioned():
+    rng = np.random.default_rng(0)
+    y = rng.random(200) < 0.8
+    text = text_of(y, -rng.random(200) - y)
+    assert text == (
+        "all 200 rows are predicted, as by a classifier that knows nothing: check that higher "
+        "scores mean more likely positive, and which class is positive (pos_label); see diagnose() "
+        "for details"
+    )
+    assert not warned(np.ones(200), rng.random(200))
+    assert not warned(y, rng.random(200) + y)

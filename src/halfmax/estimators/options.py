@@ -16,8 +16,11 @@ from halfmax.expected.ratio import find_ratio
 from halfmax.metrics.average import check_average, check_average_without_truth
 from halfmax.metrics.cost import RowCost
 from halfmax.metrics.goal import Goal
+from halfmax.metrics.objective import Objective
 from halfmax.metrics.restrictions import OPTIONS as RESTRICTIONS
+from halfmax.metrics.words import known_metric
 from halfmax.tuning.exact import micro
+from halfmax.tuning.thresholds import Thresholds
 
 _RULES = ("empirical", "expected")
 
@@ -60,7 +63,7 @@ def check_goal(goal: Goal) -> None:
 def goal_for(owner: Any, one_classifier: bool) -> Goal:
     """Return the goal of a classifier: what it tunes or decides for, or what it is scored by."""
     if owner.thresholds is not None:
-        goal = ask_goal(owner)
+        goal = _with_metric_of(owner.thresholds, ask_goal(owner))
         average = check_average(goal.average, one_classifier)
         return replace(goal, average=average, one_classifier=one_classifier)
     if owner.rule == "empirical":
@@ -70,6 +73,14 @@ def goal_for(owner: Any, one_classifier: bool) -> Goal:
     check_average_without_truth(goal.average, one_classifier)
     check_share_known("zero_division", goal.objective.zero_division)
     return goal
+
+
+def _with_metric_of(thresholds: Any, goal: Goal) -> Goal:
+    """Score fixed thresholds by the metric that they were tuned for, unless another was chosen."""
+    metric = known_metric(thresholds.metric) if isinstance(thresholds, Thresholds) else None
+    if metric is None or goal.metric.name != "f1":
+        return goal
+    return replace(goal, objective=Objective(metric, goal.objective.zero_division))
 
 
 def check_method(owner: Any) -> str:

@@ -8,7 +8,7 @@ from halfmax._core.progress import ProgressLike
 from halfmax.honesty import cross_fit, on_staircase, row_costs
 from halfmax.honesty.assessment import Assessment
 from halfmax.honesty.case import Case, Draws
-from halfmax.metrics.cost import RowCost
+from halfmax.metrics.cost import RowCost, check_rows_of_costs
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
 from halfmax.staircase.staircase import Staircase
@@ -138,6 +138,7 @@ def assess(
     )
     draws = Draws.ask(n_resamples, level, seed, progress)
     data = read_labelled(y_true, y_score, sample_weight, labels, pos_label)
+    check_rows_of_costs(goal.metric, y_true=y_true, y_score=y_score)
     return tune_and_assess(data, goal.settle(data.is_binary), draws)
 
 

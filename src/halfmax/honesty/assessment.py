@@ -9,7 +9,7 @@ from halfmax._core.result import Result, Table
 from halfmax._core.types import Array, Floats
 from halfmax.honesty.case import Case, Judgement
 from halfmax.metrics.average import mean_over_labels
-from halfmax.metrics.words import costs_alone, is_cost, shown, with_costs
+from halfmax.metrics.words import cost_of, costs_alone, is_cost, shown, with_costs
 from halfmax.tuning.thresholds import Thresholds
 
 
@@ -41,6 +41,10 @@ class Assessment(Result):
         The low and high ends for each label.
     thresholds : Thresholds
         The thresholds assessed.
+    cost, expected_cost : float
+        If costs were minimised: the mean cost of a row here, and the one to expect.
+    cost_interval : (float, float)
+        If costs were minimised: the interval for the mean cost.
     level : float
         The share of intervals that contain the truth, the score on unlimited new data.
 
@@ -111,6 +115,22 @@ class Assessment(Result):
         return self.score - self.expected_score
 
     @property
+    def cost(self) -> float:
+        """The mean cost of a row on the data tuned on, if costs were minimised."""
+        return cost_of(self.thresholds.metric, self.score)
+
+    @property
+    def expected_cost(self) -> float:
+        """The mean cost of a row to expect on new data, if costs were minimised."""
+        return cost_of(self.thresholds.metric, self.expected_score)
+
+    @property
+    def cost_interval(self) -> tuple[float, float]:
+        """The interval for the mean cost on unlimited new data, if costs were minimised."""
+        low, high = (cost_of(self.thresholds.metric, end) for end in self.score_interval)
+        return high, low
+
+    @property
     def label_scores(self) -> Array:
         return self.thresholds.label_scores
 
@@ -136,7 +156,7 @@ class Assessment(Result):
         return (
             f"Assessment: {average}{tuned.metric} = {shown(tuned.metric, self.score):.4f} here, "
             f"{shown(tuned.metric, self.expected_score):.4f} expected on new data "
-            f"({100 * self.level:g} % interval {low:.4f} to {high:.4f}, for endless new data)"
+            f"({100 * self.level:g} % interval {low:.4f} to {high:.4f} on unlimited new data)"
         )
 
     def _plain_table(self) -> Table:

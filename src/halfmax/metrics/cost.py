@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
+from halfmax._core.gate.frames import check_same_rows
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.metric import LinearFractional, Metric
 
@@ -86,10 +87,15 @@ class RowCost(Metric):
 
     is_cost = True
 
-    def __init__(self, costs: dict[str, Any], n_rows: int) -> None:
+    def __init__(self, costs: dict[str, Any], n_rows: int, passed: dict[str, Any]) -> None:
         super().__init__(_name(costs), _refuse_counts)
         self.costs = costs
         self.n_rows = n_rows
+        self._passed = passed
+
+    def check_rows(self, **others: Any) -> None:
+        """Refuse costs whose index shows that their rows are not those of the other arguments."""
+        check_same_rows(**others, **self._passed)
 
     def for_truth(self, truth: Array) -> CostOfRows:
         """Return what each row costs, now that its class is known."""
@@ -112,10 +118,16 @@ class RowCost(Metric):
             name: value[rows] if isinstance(value, np.ndarray) else value
             for name, value in self.costs.items()
         }
-        return RowCost(costs, len(rows))
+        return RowCost(costs, len(rows), {})
 
     def __repr__(self) -> str:
         return self.name
+
+
+def check_rows_of_costs(metric: Metric, **others: Any) -> None:
+    """Refuse costs for each row that belong to other rows than the other arguments."""
+    if isinstance(metric, RowCost):
+        metric.check_rows(**others)
 
 
 def minus_mean_cost(metric: RowCost, truth: Any, predictions: Any, weights: Floats | None) -> float:
@@ -150,7 +162,8 @@ def cost(*, fp: Any, fn: Any, tp: Any = 0.0, tn: Any = 0.0) -> Cost | RowCost:
     ----------
     fp : float or array-like of shape (rows,)
         The cost of a false positive, a false alarm. One number for each row, such as the amount
-        of each transaction, serves one classifier.
+        of each transaction, serves one classifier. If amounts differ a lot, tune the expected
+        loss, probability times amount, rather than the probability.
     fn : float or array-like of shape (rows,)
         The cost of a false negative, a miss.
     tp : float or array-like of shape (rows,), default 0
@@ -186,7 +199,7 @@ def cost(*, fp: Any, fn: Any, tp: Any = 0.0, tn: Any = 0.0) -> Cost | RowCost:
     >>> float(miss_is_worse.plug_in(t.score).round(4))
     0.0909
     """
-    passed = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
+    passed = {"fp": fp, "fn": fn, "tp": tp, "tn": tn}
     costs = {name: _check(name, value) for name, value in passed.items()}
     sizes = {name: len(value) for name, value in costs.items() if isinstance(value, np.ndarray)}
     if not sizes:
@@ -196,7 +209,7 @@ def cost(*, fp: Any, fn: Any, tp: Any = 0.0, tn: Any = 0.0) -> Cost | RowCost:
             "costs for each row must be of one length; got "
             + ", ".join(f"{size:,} for {in_python(name)}" for name, size in sizes.items())
         )
-    return RowCost(costs, next(iter(sizes.values())))
+    return RowCost(costs, next(iter(sizes.values())), {name: passed[name] for name in sizes})
 
 
 def read_costs(text: str, name: str) -> dict[str, float]:

@@ -7,7 +7,7 @@ import numpy as np
 from halfmax._core.gate import labelled, options
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.average import check_average, mean_of_known, mean_over_labels
-from halfmax.metrics.cost import RowCost, minus_mean_cost
+from halfmax.metrics.cost import RowCost, check_rows_of_costs, minus_mean_cost
 from halfmax.metrics.counts import confusion
 from halfmax.metrics.metric import Metric
 from halfmax.metrics.named import find_metric
@@ -106,6 +106,7 @@ def score(
     if average is not None or one_classifier:
         average = check_average(average, one_classifier)
     weights = labelled.check_weights(sample_weight, truth.shape[0])
+    check_rows_of_costs(metric, y_true=y_true, y_pred=y_pred)
     if isinstance(metric, RowCost):
         return minus_mean_cost(metric, truth, predictions, weights)
     if one_classifier:

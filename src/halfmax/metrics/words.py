@@ -52,6 +52,13 @@ def shown(metric: str, score: Any) -> Any:
     return -score + 0.0 if is_cost(metric) else score
 
 
+def cost_of(metric: str, score: float) -> float:
+    """Return the cost that a score stands for; an AttributeError if the metric is not a cost."""
+    if not is_cost(metric):
+        raise AttributeError(f"costs are known if costs were minimised; the metric is {metric!r}")
+    return -score + 0.0
+
+
 def with_costs(metric: str, table: Table) -> Table:
     """Add the cost to a table beside each score, if the metric is minus a cost."""
     if is_cost(metric):

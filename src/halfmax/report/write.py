@@ -8,6 +8,7 @@ import numpy as np
 
 from halfmax._core.errors import ArgumentError, in_python
 from halfmax._core.files import check_writable, whole_file
+from halfmax._core.gate.arrays import open_matrix
 from halfmax._core.gate.labelled import LabelledScores, read_labelled
 from halfmax._core.gate.labels import match_labels
 from halfmax._core.text import spell_out
@@ -56,6 +57,16 @@ def _title(thresholds: Thresholds) -> str:
     return f"Thresholds for {'one classifier' if thresholds.average == 'binary' else labels}"
 
 
+def _positive_class(request: ReportRequest) -> Any:
+    """Return the positive class; by default the one that names the label of one classifier."""
+    named = request.thresholds.labels
+    if request.pos_label is not None or named is None or len(named) > 1:
+        return request.pos_label
+    values = open_matrix(request.y_true, "y_true", classes=True).values
+    holds_names = isinstance(values, np.ndarray) and values.dtype.kind not in "buif"
+    return named[0] if holds_names and (values == named[0]).any() else None
+
+
 def _subject_of(request: ReportRequest) -> Subject:
     """Return the data to report on, the tuning, and whether that used these data."""
     thresholds, known = request.thresholds, request.thresholds._tuning
@@ -65,7 +76,7 @@ def _subject_of(request: ReportRequest) -> Subject:
             request.y_score,
             request.sample_weight,
             request.labels,
-            request.pos_label,
+            _positive_class(request),
         )
         if data.is_binary and len(thresholds) == 1:
             thresholds = _of_one_classifier(thresholds)

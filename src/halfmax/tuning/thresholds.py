@@ -17,7 +17,7 @@ from halfmax._core.types import Array, Floats
 from halfmax.metrics.average import mean_over_labels
 from halfmax.metrics.cost import RowCost
 from halfmax.metrics.named import PRECISION, RECALL
-from halfmax.metrics.words import costs_alone, is_cost, known_metric, with_costs
+from halfmax.metrics.words import cost_of, costs_alone, is_cost, known_metric, with_costs
 from halfmax.tuning.by_label import ByLabel
 from halfmax.tuning.file import COLUMNS, Saved
 from halfmax.tuning.outlets import Outlets
@@ -275,6 +275,11 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
         return written
 
     @property
+    def cost(self) -> float:
+        """The mean cost of a row, if costs were minimised: minus the score."""
+        return cost_of(self.metric, self.score)
+
+    @property
     def plug_in(self) -> Floats:
         """The threshold that calibrated probabilities would have, for each label.
 
@@ -320,7 +325,7 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
     def _elkan(self) -> str:
         """Return the cut of calibrated probabilities, in words, if one cost has one cut."""
         cut = self.plug_in[0]
-        return "" if np.isnan(cut) else f"; {cut:.4g} is the threshold of calibrated probabilities"
+        return "" if np.isnan(cut) else f" (calibrated probabilities would be cut at {cut:.4g})"
 
     def _plain_table(self) -> Table:
         names = list(self.labels) if self.labels else list(range(len(self.thresholds)))

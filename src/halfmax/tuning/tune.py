@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from halfmax._core.gate.labelled import LabelledScores, read_labelled
+from halfmax.metrics.cost import check_rows_of_costs
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
 from halfmax.staircase.staircase import Staircase
@@ -131,6 +132,7 @@ def tune(
         max_predicted=max_predicted,
     )
     data = read_labelled(y_true, y_score, sample_weight, labels, pos_label)
+    check_rows_of_costs(goal.metric, y_true=y_true, y_score=y_score)
     return tune_checked(data, goal.settle(data.is_binary))
 
 

@@ -12,6 +12,7 @@ from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.words import metric_name, shown
 from halfmax.staircase import leave_one_out
+from halfmax.staircase.grid import positive_entries
 from halfmax.staircase.leave_one_out import PLENTY, of_each_label
 from halfmax.staircase.stable_order import keys_of_labels
 from halfmax.tuning.exact.choose import Choice
@@ -74,6 +75,8 @@ def _warn_of_curse(tuning: Tuning, tuned: Thresholds, weighted: bool) -> None:
     """Warn once of flooding and optimism, with the numbers and the remedy."""
     goal = tuning.goal
     flooded = np.flatnonzero(tuning.choice.counts.floods())
+    if goal.metric.is_cost:  # whose prices decide how many rows are too many
+        flooded = flooded[:0]
     messages = [_of_flood(tuning.choice, tuned, flooded)] if len(flooded) else []
     if (
         goal.labels_apart
@@ -84,6 +87,20 @@ def _warn_of_curse(tuning: Tuning, tuned: Thresholds, weighted: bool) -> None:
         messages += _of_optimism(tuning, tuned)
     if messages:
         warn(f"{'; '.join(messages)}. {_remedy(goal)}", OptimismWarning)
+    elif goal.one_classifier and goal.metric.is_share_of_hits:
+        _warn_of_everyone(tuning)
+
+
+def _warn_of_everyone(tuning: Tuning) -> None:
+    """Warn if a classifier does best by predicting every row, as one without any signal does."""
+    _, predicted, positives, total = (part[0] for part in tuning.choice.counts)
+    if positives < predicted == total:
+        warn(
+            f"all {total:,.6g} rows are predicted, as by a classifier that knows nothing: check "
+            "that higher scores mean more likely positive, and which class is positive "
+            f"({in_python('pos_label')}); see {in_python('diagnose()')} for details",
+            OptimismWarning,
+        )
 
 
 def _warn_of_nothing(tuning: Tuning, tuned: Thresholds) -> None:
@@ -99,7 +116,22 @@ def _warn_of_nothing(tuning: Tuning, tuned: Thresholds) -> None:
     if goal.objective.restrictions or (tuned.score > 0 and name != "never"):
         return
     why, what = _NOTHING.get(name, _NOTHING[None])
+    if (
+        name is None
+        and tuning.data is not None
+        and positive_entries(tuning.data)[1].max() > -np.inf
+    ):
+        why = f"no threshold {'costs less' if goal.metric.is_cost else 'scores more'} than that"
+        what = (
+            "check that higher scores mean more likely positive, and which class is positive "
+            f"({in_python('pos_label')})"
+        )
     warn(f"these thresholds predict nothing at all, though there are positives: {why}; {what}")
+
+
+def _can_reach_positives(tuning: Tuning) -> bool:
+    """Whether some threshold predicts a positive, as far as is known."""
+    return tuning.data is not None and bool(positive_entries(tuning.data)[1].max() > -np.inf)
 
 
 def _remedy(goal: Goal) -> str:
