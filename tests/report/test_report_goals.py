@@ -507,9 +507,8 @@ def test_another_class_is_refused(path):
     message = "pos_label must be the class that the threshold is for, 'yes'; got 'no'"
     with pytest.raises(ValueError, match=message):
         reported(tuned, path, **passed, pos_label="no")
-    with pytest.raises(ValueError, match="say which one is positive, pos_label='yes'"):
-        reported(tuned, path, **passed)
     with pytest.raises(ValueError, match="must both be passed with 'pos_label'"):
         reported(tuned, path, pos_label="yes")
     assert not path.exists()
-    reported(tuned, path, **passed, pos_label="yes", labels=["yes"])
+    unsaid = reported(tuned, path, **passed)
+    assert unsaid == reported(tuned, path, **passed, pos_label="yes", labels=["yes"])
