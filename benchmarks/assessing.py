@@ -1,7 +1,7 @@
 """What `assess` costs, how often its intervals cover the truth, and what it beats.
 
-``python -m benchmarks.assessing [speed] [coverage] [weighted] [finite] [correction] [guarded]``
-prints the tables as Markdown.
+``python -m benchmarks.assessing`` prints the tables as Markdown, or only those that are named:
+speed, coverage, named, weighted, finite, correction, guarded.
 """
 
 import os
@@ -17,6 +17,7 @@ import halfmax as hm
 from benchmarks import data, peers
 from benchmarks.measure import seconds
 from halfmax.metrics.metric import FBeta
+from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.score import label_counts
 from halfmax.staircase import leave_one_out
@@ -66,6 +67,12 @@ class Normals:
         b = self.base_rate
         tpr, fpr = stats.norm.sf(threshold - self.distance), stats.norm.sf(threshold)
         return 2 * b * tpr / (b + b * tpr + negatives_weigh * (1 - b) * fpr)
+
+    def score(self, metric, threshold):
+        """A named metric on the population."""
+        b, tpr = self.base_rate, stats.norm.sf(threshold - self.distance)
+        hits, false = b * tpr, (1 - b) * stats.norm.sf(threshold)
+        return float(Objective(find_metric(metric))(hits, hits + false, b, 1.0))
 
     def grid(self):
         step = 0.001 if self.decimals is None else 10.0**-self.decimals
@@ -143,6 +150,33 @@ def print_coverage(sets=1000):
             f"| {naive:.4f} | {left:+.4f} | {rough:.4f} | {fine:.4f} |",
             flush=True,
         )
+
+
+# Coverage of the named metrics, of which several are 0 without any skill.
+
+NAMED = "mcc", "youden", "kappa", "balanced_accuracy", "gmean", "fowlkes_mallows", "accuracy"
+DISTANCES = 0.0, 0.2, 1.0, 2.5
+
+
+def named_coverage(metric, distance, size, sets):
+    classifier = Normals(distance, 0.18)
+    rng = np.random.default_rng(1)
+    held = 0
+    for seed in range(sets):
+        a = hm.assess(*classifier.draw(rng, size), metric, n_resamples=300, seed=seed)
+        low, high = a.score_interval
+        held += low <= classifier.score(metric, a.thresholds.threshold) <= high
+    return held / sets
+
+
+def named_table(sets=400):
+    """Rows of a table: how often 95 % intervals hold, from scores without signal to good ones."""
+    yield "| metric | rows | " + " | ".join(f"{away:g} apart" for away in DISTANCES) + " |"
+    yield "|---|--:|" + "--:|" * len(DISTANCES)
+    for metric in NAMED:
+        for size in (200, 900, 5_000):
+            cells = (f"{named_coverage(metric, away, size, sets):.1%}" for away in DISTANCES)
+            yield f"| {metric} | {size:,} | {' | '.join(cells)} |"
 
 
 # Coverage with weights.
@@ -450,6 +484,9 @@ def main(wanted):
             print(f"| {name} | {ours:.3f} s | {words} | {theirs:.3f} s | {theirs / ours:.1f} |")
     if "coverage" in wanted:
         print_coverage()
+    if "named" in wanted:
+        for line in named_table():
+            print(line, flush=True)
     if "weighted" in wanted:
         for line in weighted_table():
             print(line, flush=True)
@@ -463,5 +500,5 @@ def main(wanted):
 
 
 if __name__ == "__main__":
-    every = ["speed", "coverage", "weighted", "finite", "correction", "guarded"]
+    every = ["speed", "coverage", "named", "weighted", "finite", "correction", "guarded"]
     main(sys.argv[1:] or every)

@@ -34,6 +34,32 @@ def test_intervals_hold_the_truth_as_often_as_they_say(n, base_rate, distance):
 
 
 @compiled
+@pytest.mark.parametrize("metric", ["youden", "kappa", "mcc"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_of_scores_without_signal_hold_the_truth_which_is_0(metric, weighted):
+    held, highest = [], []
+    for seed in range(100):
+        truth, scores = binary(500, 0.2, 0.0, seed)
+        weights = np.random.default_rng(seed).choice([1.0, 2.0], 500) if weighted else None
+        a = hm.assess(truth, scores, metric, sample_weight=weights, n_resamples=50, seed=seed)
+        low, high = a.score_interval
+        held.append(low <= 0.0 <= high)
+        highest.append(high)
+    assert np.mean(held) >= 0.9
+    assert max(highest) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("average", "guard"), [("macro", None), ("micro", None), ("weighted", None), ("macro", "auto")]
+)
+def test_an_interval_of_no_skill_reaches_below_0_for_many_labels_too(average, guard):
+    rng = np.random.default_rng(0)
+    truth, scores = rng.random((300, 4)) < 0.3, rng.normal(size=(300, 4))
+    a = hm.assess(truth, scores, "kappa", average, guard=guard, n_resamples=50)
+    assert -0.2 < a.score_interval[0] < 0.0 < a.score_interval[1] < 0.3
+
+
+@compiled
 @pytest.mark.parametrize(("typical", "spread"), [(1.5, 1.0), (3.0, 0.5), (20.0, 0.7)])
 def test_macro_of_rare_labels_is_right_on_average(typical, spread):
     rng = np.random.default_rng(0)

@@ -167,9 +167,9 @@ def _with_errors(
     if redrawn is not None:
         mixed, unsure = _blended(case, np.append(of_label, expected), redrawn)
         of_label, expected = mixed[:-1], float(mixed[-1])
-    bounded = intervals.is_bounded(case.goal.objective, of_label, np.array(expected))
-    bars = _label_bars(unseen, objective, of_label, bounded).with_extra_error(unsure[:-1])
-    whole = intervals.estimate(expected, variance, bounded).with_extra_error(unsure[-1])
+    range_ = intervals.range_of(objective, unseen.counts, of_label, np.array(expected))
+    bars = _label_bars(unseen, objective, of_label, range_).with_extra_error(unsure[:-1])
+    whole = intervals.estimate(expected, variance, range_).with_extra_error(unsure[-1])
     steady = special.ndtri((np.arange(case.draws.n_resamples) + 0.5) / case.draws.n_resamples)
     whole = bars if case.data.is_binary else whole
     low, high = ends
@@ -265,11 +265,11 @@ def _variance_of_mean(values: Array, weights: Array | None) -> float:
 
 
 def _label_bars(
-    unseen: _Unseen, objective: Objective, of_label: Array, bounded: bool
+    unseen: _Unseen, objective: Objective, of_label: Array, range_: intervals.Range | None
 ) -> intervals.Estimate:
     """Standard errors from counts; rows of unequal weight vary by their squares."""
     counts = unseen.counts
-    bars = intervals.estimate_from_counts(objective, counts, of_label, bounded)
+    bars = intervals.estimate_from_counts(objective, counts, of_label, range_)
     if unseen.weights is None:
         return bars
     squares = np.array(label_counts(unseen.truth, unseen.predictions, unseen.weights**2))

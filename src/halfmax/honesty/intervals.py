@@ -3,8 +3,8 @@
 Rows are random draws, so counts are Poisson. The variance of a score is the sum over the rows of
 the squared change that one more row of its kind makes. The log-odds of F1 are
 ``log(2 tp / (fp + fn))``, a difference of logarithms of two independent counts, which is close to
-normal even for small counts. Intervals are therefore computed on that scale, unless a metric leaves
-the range from 0 to 1.
+normal even for small counts. Intervals are therefore computed on that scale; for metrics from -1 to
+1, where 0 is no skill at all, on the same scale of that range; and for all others on the plain one.
 """
 
 from typing import Any, NamedTuple
@@ -29,24 +29,45 @@ class Influence(NamedTuple):
     rest: Array
 
 
+class Range(NamedTuple):
+    """The lowest score that a metric can have, and how far the highest is above it."""
+
+    low: float
+    width: float
+
+    def share(self, scores: Any) -> Array:
+        """Where scores lie in the range, from 0 to 1."""
+        return np.asarray((scores - self.low) / self.width)
+
+    def score(self, shares: Any) -> Array:
+        """The scores that lie there."""
+        return np.asarray(self.low + self.width * shares)
+
+
+SHARES, _SIGNED = Range(0.0, 1.0), Range(-1.0, 2.0)
+
+
 class Estimate(NamedTuple):
-    """Scores on the scale where their errors are normal, with standard errors on that scale."""
+    """Scores on the scale where their errors are normal, with standard errors on that scale.
+
+    Without a range that is the scale of the scores, otherwise the log-odds of the place in it.
+    """
 
     expected: Array
     centre: Array
     error: Array
-    bounded: bool
+    range: Range | None
 
     def at(self, deviations: Any) -> Array:
         """Scores at these distances from the centre, in standard errors."""
         away = self.centre + self.error * deviations
-        return np.asarray(special.expit(away) if self.bounded else away)
+        return np.asarray(away) if self.range is None else self.range.score(special.expit(away))
 
     def with_extra_error(self, error: Array) -> "Estimate":
         """Add another independent, small error, in units of the score."""
-        if self.bounded:
+        if self.range is not None:
             share = special.expit(self.centre)
-            error = error / np.maximum(share * (1.0 - share), 1e-12)
+            error = error / self.range.width / np.maximum(share * (1.0 - share), 1e-12)
         return self._replace(error=np.hypot(self.error, error))
 
     def interval(self, level: float) -> tuple[Array, Array]:
@@ -56,20 +77,21 @@ class Estimate(NamedTuple):
         return np.minimum(low, self.expected), np.maximum(high, self.expected)
 
 
-def estimate(expected: float, variance: float, bounded: bool) -> Estimate:
+def estimate(expected: float, variance: float, range_: Range | None) -> Estimate:
     """Estimate an expected score of known variance."""
     error = np.sqrt(variance)
-    if not bounded:
-        return Estimate(np.asarray(expected), np.asarray(expected), error, bounded)
+    if range_ is None:
+        return Estimate(np.asarray(expected), np.asarray(expected), error, range_)
+    error = error / range_.width
     least = min(error, 0.5)
-    inside = np.clip(expected, least, 1.0 - least)
+    inside = np.clip(range_.share(expected), least, 1.0 - least)
     if error > 0:
         error = error / (inside * (1.0 - inside))
-    return Estimate(np.asarray(expected), special.logit(inside), error, bounded)
+    return Estimate(np.asarray(expected), special.logit(inside), error, range_)
 
 
 def estimate_from_counts(
-    objective: Objective, counts: Counts, expected: Array, bounded: bool
+    objective: Objective, counts: Counts, expected: Array, range_: Range | None
 ) -> Estimate:
     """Estimate expected scores with known counts, some of which may be zero.
 
@@ -78,12 +100,12 @@ def estimate_from_counts(
     expected = np.asarray(expected, np.float64)
     predicted = (counts.predicted > 0) | _varies_without_predictions(objective, counts)
     error = np.where(predicted, np.sqrt(variance(objective, counts)), 0.0)
-    if not bounded:
-        return Estimate(expected, expected, error, bounded)
-    smooth = np.clip(objective.metric(*_smoothed(counts)), 1e-12, 1.0 - 1e-12)
+    if range_ is None:
+        return Estimate(expected, expected, error, range_)
+    smooth = np.clip(range_.share(objective.metric(*_smoothed(counts))), 1e-12, 1.0 - 1e-12)
     least = np.where(predicted, _HALF / (counts.predicted + counts.positives + 1.0), 0.0)
-    inside = special.logit(np.clip(expected, least, 1.0 - least))
-    return Estimate(expected, inside, error / (smooth * (1.0 - smooth)), bounded)
+    inside = special.logit(np.clip(range_.share(expected), least, 1.0 - least))
+    return Estimate(expected, inside, error / range_.width / (smooth * (1.0 - smooth)), range_)
 
 
 def _varies_without_predictions(objective: Objective, counts: Counts) -> Array:
@@ -146,13 +168,22 @@ def of_weighted_mean(slopes: Influence, values: Array, positives: Array, mean: f
     return Influence(hit + drawn, false, missed + drawn, rest)
 
 
-def is_bounded(objective: Objective, *scores: Array) -> bool:
-    """Whether all known scores are from 0 to 1, and not by chance, as costs of 0 are."""
+def range_of(objective: Objective, counts: Counts, *scores: Array) -> Range | None:
+    """Return the range of the metric: from 0 to 1, from -1 to 1, or None for any other.
+
+    A metric that is below 0 where every prediction is wrong, such as Youden's J, is one from -1.
+    Costs may lie between 0 and 1, but only by chance.
+    """
     if objective.metric.is_cost:
-        return False
-    known = np.concatenate([np.ravel(part) for part in scores])
+        return None
+    _, _, positives, total = (np.asarray(part, np.float64) for part in counts)
+    worst = objective.unrestricted(np.zeros_like(positives), total - positives, positives, total)
+    known = np.concatenate([np.ravel(part) for part in (worst, *scores)])
     known = known[~np.isnan(known)]
-    return bool(((known >= 0) & (known <= 1)).all())
+    for one in (SHARES, _SIGNED):
+        if ((known >= one.low) & (known <= one.low + one.width)).all():
+            return one
+    return None
 
 
 def row_sums(truth: Any, predictions: Any, slopes: Influence) -> Array:

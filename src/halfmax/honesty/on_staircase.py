@@ -127,9 +127,9 @@ def judge(case: Case) -> Judgement:
     expected, unsure = _expected_of_labels(counted, found, left.expected)
     of_label = np.minimum(expected, tuned)
     counts = intervals.with_score(objective, counted.counts, of_label)
-    bounded = intervals.is_bounded(case.goal.objective, tuned, of_label)
+    range_ = intervals.range_of(case.goal.objective, case.counts, tuned, of_label)
     inflation = counted.variance_inflation()
-    bars = intervals.estimate_from_counts(objective, counts, of_label, bounded)
+    bars = intervals.estimate_from_counts(objective, counts, of_label, range_)
     bars = bars._replace(error=bars.error * np.sqrt(inflation)).with_extra_error(unsure)
     whole = bars
     if not counted.is_binary:
@@ -137,9 +137,9 @@ def judge(case: Case) -> Judgement:
         part = leave_one_out.part_of_bootstrap(stairs.positives)
         variances = part * separate + np.where(part < 1.0, (1.0 - part) * left.squares, 0.0)
         common = _COMMON_ERROR / OPTIMISM_ERROR * mean_of_known(unsure)
-        whole = _mean_of_labels(counted, expected, variances, inflation, bounded)
+        whole = _mean_of_labels(counted, expected, variances, inflation, range_)
         whole = whole.with_extra_error(np.asarray(common))
-    away = _deviations(counted, found.replicates, bounded)
+    away = _deviations(counted, found.replicates, range_)
     reached = min(mean_of_known(expected), case.tuned.score)
     return Judgement(
         expected=reached,
@@ -174,18 +174,18 @@ def _judge_pooled(counted: _Counted) -> Judgement:
     found = redraw(case, counted.stairs, value_of)
     counts, lost = _pooled_counts(counted, value_of, OPTIMISM_FACTOR * found.optimism / per_hit)
     of_label = objective(*counts)
-    bounded = intervals.is_bounded(case.goal.objective, case.tuned.label_scores, of_label)
-    bars = intervals.estimate_from_counts(objective, counts, of_label, bounded)
+    range_ = intervals.range_of(case.goal.objective, case.counts, case.tuned.label_scores, of_label)
+    bars = intervals.estimate_from_counts(objective, counts, of_label, range_)
     bars = bars._replace(error=bars.error * np.sqrt(counted.variance_inflation()))
     bars = bars.with_extra_error(OPTIMISM_ERROR * lost * _per_hit(objective, counts))
     pooled = counts.pooled()
     expected = min(float(objective(*pooled)), case.tuned.score)
-    whole = intervals.estimate_from_counts(objective, pooled, np.asarray(expected), bounded)
+    whole = intervals.estimate_from_counts(objective, pooled, np.asarray(expected), range_)
     factor = _shared_rows_factor(counted.row_sums(pooled), intervals.variance(objective, pooled))
     whole = whole._replace(error=whole.error * np.sqrt(factor))
     unsure = np.hypot(OPTIMISM_ERROR * np.sqrt((lost**2).sum()), _COMMON_ERROR * lost.sum())
     whole = whole.with_extra_error(unsure * _per_hit(objective, pooled))
-    away = _deviations(counted, found.replicates, bounded)
+    away = _deviations(counted, found.replicates, range_)
     return Judgement(
         expected=expected,
         bars=whole,
@@ -255,7 +255,11 @@ def _pooled_value(case: Case) -> tuple[ValueOfCounts, float]:
 
 
 def _mean_of_labels(
-    counted: _Counted, expected: Array, variances: Array, inflation: Array, bounded: bool
+    counted: _Counted,
+    expected: Array,
+    variances: Array,
+    inflation: Array,
+    range_: intervals.Range | None,
 ) -> intervals.Estimate:
     """The mean over labels.
 
@@ -263,7 +267,7 @@ def _mean_of_labels(
     """
     known = ~np.isnan(expected)
     if not known.any():
-        return intervals.estimate(np.nan, 0.0, bounded)
+        return intervals.estimate(np.nan, 0.0, range_)
     separate = inflation * intervals.variance(counted.objective, counted.counts)
     spread = variances[known].sum() * _shared_rows_factor(
         counted.row_sums(counted.counts), separate
@@ -271,7 +275,7 @@ def _mean_of_labels(
     if spread == 0 and counted.counts.predicted.any():
         highest = counted.case.tuned.label_scores[known].max()
         spread = 0.5 * highest**2  # as if half a hit had been observed, where there was none
-    return intervals.estimate(mean_of_known(expected), spread / known.sum() ** 2, bounded)
+    return intervals.estimate(mean_of_known(expected), spread / known.sum() ** 2, range_)
 
 
 def _shared_rows_factor(rows: Array, separate: Array) -> float:
@@ -280,13 +284,14 @@ def _shared_rows_factor(rows: Array, separate: Array) -> float:
     return max(1.0, float((rows**2).sum()) / whole) if whole > 0 else 1.0
 
 
-def _deviations(counted: _Counted, replicates: Array, bounded: bool) -> Array:
+def _deviations(counted: _Counted, replicates: Array, range_: intervals.Range | None) -> Array:
     """Standardised deviations of replicates; normal quantiles for few positives or many labels."""
     positives = counted.stairs.positives
     if counted.is_binary and positives[0] >= leave_one_out.MANY and replicates.size:
         least = 0.5 / (positives[0] + 1.0)
-        drawn, on_data = np.clip(replicates, least, 1.0 - least) if bounded else replicates
-        away = special.logit(drawn) - special.logit(on_data) if bounded else drawn - on_data
+        if range_ is not None:
+            replicates = special.logit(np.clip(range_.share(replicates), least, 1.0 - least))
+        away = replicates[0] - replicates[1]
         if away.std() > 0:
             return np.asarray((away - away.mean()) / away.std())
     size = counted.case.draws.n_resamples

@@ -38,7 +38,7 @@ def judge(case: Case) -> Judgement:
     mean = float((share * unseen).sum())
     expected = min(-mean, case.tuned.score)
     variance = float(((share * (unseen - mean)) ** 2).sum())
-    bars = intervals.estimate(expected, variance, bounded=False)
+    bars = intervals.estimate(expected, variance, None)
     size = case.draws.n_resamples
     low, high = np.quantile(drawn, case.draws.tails, method="inverted_cdf")
     return Judgement(

@@ -15,7 +15,7 @@ from halfmax.honesty.case import Case, Draws
 from halfmax.honesty.cross_fit import judge_elsewhere
 from halfmax.honesty.diagnose import diagnose_assessed, diagnose_checked
 from halfmax.honesty.diagnosis import FINDINGS, Diagnosis
-from halfmax.honesty.intervals import is_bounded
+from halfmax.honesty.intervals import SHARES, range_of
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import NotMonotoneError, Objective
 from halfmax.report.parts.examples import Example, some_rows
@@ -126,10 +126,8 @@ class Content(NamedTuple):
             stairs.true_positives, stairs.predicted, stairs.positives[label], stairs.total[label]
         )
         at_none = self.objective(0, 0, stairs.positives, stairs.total)
-        all_wrong = self.objective(
-            0, stairs.total - stairs.positives, stairs.positives, stairs.total
-        )
-        return is_bounded(self.objective, at_steps, at_none, all_wrong)
+        counts = self.tuned.choice.counts
+        return range_of(self.objective, counts, at_steps, at_none) == SHARES
 
 
 _STAGES = 5
