@@ -212,6 +212,32 @@ def test_many_labels_are_cut_to_a_screen(tmp_path, monkeypatch):
     assert max(map(len, shown.splitlines())) <= 72
 
 
+@pytest.mark.parametrize("columns", ["40", "60", "80", "200"])
+@pytest.mark.parametrize(
+    "names", [("a", "b"), ("cat", "dog"), ("anatomy", "botany"), ("x" * 9, "y")]
+)
+def test_short_names_of_labels_are_shown_at_any_width(tmp_path, monkeypatch, names, columns):
+    two = pd.DataFrame({"label": np.repeat(names, 20), "score": np.tile(np.arange(20.0), 2)})
+    two["truth"], two["instance"] = two["score"] > 12, np.tile(np.arange(20), 2)
+    two.to_parquet(tmp_path / "scores.parquet")
+    monkeypatch.setenv("COLUMNS", columns)
+    for command in ("tune", "assess", "diagnose"):
+        lines = run(command, tmp_path / "scores.parquet").stdout.splitlines()
+        (head,) = [place for place, line in enumerate(lines) if line.startswith("label")]
+        assert [line.split()[0] for line in lines[head + 1 : head + 3]] == list(names)
+
+
+def test_the_label_of_one_classifier_is_shown_if_it_has_a_name(tmp_path):
+    one = pd.DataFrame({"score": np.arange(20.0), "truth": np.arange(20) > 12})
+    one.to_csv(tmp_path / "numbers.csv", index=False)
+    one.assign(truth=np.where(one["truth"], "Yes", "No")).to_csv(tmp_path / "w.csv", index=False)
+    for command in ("tune", "assess"):
+        unnamed = run(command, tmp_path / "numbers.csv").stdout
+        assert "threshold" in unnamed
+        assert "label" not in unnamed
+        assert "\nYes  " in run(command, tmp_path / "w.csv", "--positive", "Yes").stdout
+
+
 class TestOutputs:
     """Written whole or not at all, and never over what is there."""
 

@@ -24,13 +24,15 @@ class Table(dict[str, Any]):
     cat         0.25
     dog          inf
 
-    `unknown` marks rows for which NaN is shown as "unknown".
+    `unknown` marks rows for which NaN is shown as "unknown". The first column holds names, unless
+    `without_place` has left it out.
     """
 
     def __init__(self, columns: Mapping[str, Any] | None = None, unknown: Array | None = None):
         super().__init__(columns or {})
         self._unknown = unknown
         self._note: str | None = None
+        self.named = True
 
     @property
     def n_rows(self) -> int:
@@ -39,6 +41,20 @@ class Table(dict[str, Any]):
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Return the rows as tuples, in the order of the columns."""
         return zip(*self.values(), strict=True)
+
+    def without_place(self) -> "Table":
+        """Return the table without its first column if that only says that the one row is row 0.
+
+        >>> print(Table({"label": [0], "support": [7]}).without_place())
+        support
+              7
+        """
+        name, column = next(iter(self.items()))
+        if self.n_rows != 1 or type(column[0]) is not int or column[0] != 0:
+            return self
+        rest = Table({other: self[other] for other in self if other != name}, self._unknown)
+        rest.named = False
+        return rest
 
     def beginning(self, most: int, where: str) -> "Table":
         """Return the first rows; the text then ends with the number of others and where they are.
@@ -59,15 +75,17 @@ class Table(dict[str, Any]):
     def __repr__(self) -> str:
         cells = [list(self), *self._shown()]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        put = [
-            str.ljust if place == 0 or all(isinstance(cell, str) for cell in column) else str.rjust
-            for place, column in enumerate(self.values())
-        ]
+        put = [str.ljust if self._is_words(place) else str.rjust for place in range(len(self))]
         lines = [
             "  ".join(p(c, w) for p, c, w in zip(put, row, widths, strict=True)).rstrip()
             for row in cells
         ]
         return "\n".join([*lines, *self._left_out()])
+
+    def _is_words(self, place: int) -> bool:
+        """Whether a column holds names or other words."""
+        column = list(self.values())[place]
+        return (self.named and place == 0) or all(isinstance(cell, str) for cell in column)
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in self)
@@ -82,7 +100,10 @@ class Table(dict[str, Any]):
         heads = [column[:_SHOWN] for column in self.values()]
         unknown = repeat(False) if self._unknown is None else self._unknown
         return [
-            [on_one_line(row[0]), *(_cell(value, hidden) for value in row[1:])]
+            [
+                on_one_line(value) if self.named and place == 0 else _cell(value, hidden)
+                for place, value in enumerate(row)
+            ]
             for row, hidden in zip(zip(*heads, strict=True), unknown, strict=False)
         ]
 

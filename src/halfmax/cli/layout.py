@@ -72,6 +72,7 @@ def _widen_words(grid: Grid, spare: int) -> None:
     needs = [_widest(column) - _least(column) for column in words]
     for column, need in zip(words, needs, strict=True):
         column.width = _least(column) + min(need, spare * need // max(sum(needs), 1))
+        column.min_width = None  # which would be wider than short names
 
 
 def _width(grid: Grid, gap: int) -> int:
@@ -86,22 +87,25 @@ def _widest(column: Column) -> int:
 def _least(column: Column) -> int:
     """Return the number of letters that a column of a table needs."""
     widest = _widest(column)
-    return widest if column.no_wrap else max(min(widest, column.min_width or 0), _LEAST_OF_NAMES)
+    if column.no_wrap:
+        return widest
+    return min(widest, max(column.min_width or 0, _LEAST_OF_NAMES))
 
 
 def labels_grid(table: Table) -> Grid:
-    """Lay out a table with a label in each row, and perhaps its findings at the end."""
+    """Lay out a table with a label in each row, unless its only row has no name, and findings."""
     grid = _empty_grid()
     for place, name in enumerate(table):
-        if place and name not in _LEAST_OF_WORDS:
+        if (place or not table.named) and name not in _LEAST_OF_WORDS:
             grid.add_column(name, justify="right", no_wrap=True)
         else:
             least = _LEAST_OF_WORDS.get(name, _LEAST_OF_NAMES)
             grid.add_column(name, min_width=least, overflow="fold")
-    for name, *cells in table._shown():
-        label = Text(name)
-        label.truncate(_LONGEST_NAME, overflow="ellipsis")
-        grid.add_row(label, *map(Text, cells))
+    for row in table._shown():
+        cells = [Text(cell) for cell in row]
+        if table.named:
+            cells[0].truncate(_LONGEST_NAME, overflow="ellipsis")
+        grid.add_row(*cells)
     return grid
 
 

@@ -95,6 +95,14 @@ def _share(name: str, words: str) -> Any:
     return typer.Option(name, help=words, metavar="SHARE", rich_help_panel=_GOAL)
 
 
+def _rows_or_share(text: str) -> float:
+    """Read 1 as one row and 0.5 as half of them; 1.0 stays a float, which is refused."""
+    try:
+        return int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number.") from None
+
+
 def _whole(name: str, words: str, panel: str = _GOAL) -> Any:
     return typer.Option(name, help=words, metavar="N", rich_help_panel=panel)
 
@@ -233,6 +241,7 @@ MaxPredicted = Annotated[
     float | None,
     typer.Option(
         "--max-predicted",
+        parser=_rows_or_share,
         help="The most rows that may be predicted for each label: a number, or a share below 1.",
         metavar="ROWS",
         rich_help_panel=_GOAL,

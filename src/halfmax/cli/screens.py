@@ -216,7 +216,7 @@ def _head(table: Table, which: str, order: npt.NDArray[Any], size: int | None = 
     first = np.argsort(order, kind="stable")[:_SHOWN].tolist()
     some = Table({name: [column[i] for i in first] for name, column in table.items()})
     title = [] if size <= _SHOWN else [f"{which}, {_SHOWN} of {size:,} labels:"]
-    return ["", *title, labels_grid(some)]
+    return ["", *title, labels_grid(some.without_place())]
 
 
 def claimed(found: "Reproduction") -> Parts:

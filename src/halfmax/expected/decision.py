@@ -94,6 +94,9 @@ class Decision(Result):
         average = "" if self.average == "binary" else f"{self.average} "
         return f"Decision for {what}: expected {average}{self.metric} = {self.expected_score:.4f}"
 
+    def _shown_table(self) -> Table:
+        return self._plain_table().without_place()
+
     def _plain_table(self) -> Table:
         names = list(self.labels) if self.labels else list(range(len(self.thresholds)))
         return Table(

@@ -177,4 +177,4 @@ class Assessment(Result):
         return with_costs(tuned.metric, table)
 
     def _shown_table(self) -> Table:
-        return costs_alone(self._plain_table())
+        return costs_alone(self._plain_table()).without_place()

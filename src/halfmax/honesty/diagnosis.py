@@ -194,7 +194,7 @@ class Diagnosis(Result):
         more = len(self.labels) - _SHOWN
         rest = f"... and {more:,} more label{'s' * (more > 1)}\n" if more > 0 else ""
         hint = "table() has every column, explain(label) describes one label in sentences"
-        return f"{self._summary()}\n{self._narrow_table()}\n{rest}{hint}"
+        return f"{self._summary()}\n{self._narrow_table().without_place()}\n{rest}{hint}"
 
     def _narrow_table(self) -> Table:
         """The table that fits into a terminal: the first labels, one line each."""
@@ -207,7 +207,7 @@ class Diagnosis(Result):
             "score": self.scores,
             "expected": self.expected_scores,
         }
-        table = Table({"label": [_clipped(str(label)) for label in self.labels[first]]})
+        table = Table({"label": [_clipped(label) for label in self.labels[first]]})
         table.update((name, _three_digits(values[first])) for name, values in columns.items())
         table["findings"] = [
             ", ".join(_SHORT.get(name, name) for name in names) for names in self.findings[first]
@@ -262,7 +262,11 @@ class Diagnosis(Result):
         return with_costs(self.metric, table)
 
 
-def _clipped(name: str) -> str:
+def _clipped(label: Hashable) -> Hashable:
+    """Shorten a long name; the place of a label without a name stays a number."""
+    if isinstance(label, int):
+        return label
+    name = str(label)
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
+from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, warn
 from halfmax._core.gate.frames import check_same_rows
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.metric import LinearFractional, Metric
@@ -162,8 +162,9 @@ def cost(*, fp: Any, fn: Any, tp: Any = 0.0, tn: Any = 0.0) -> Cost | RowCost:
     ----------
     fp : float or array-like of shape (rows,)
         The cost of a false positive, a false alarm. One number for each row, such as the amount
-        of each transaction, serves one classifier. If amounts differ a lot, tune the expected
-        loss, probability times amount, rather than the probability.
+        of each transaction, serves one classifier. If amounts differ a lot and probabilities are
+        calibrated, the expected loss, probability times amount, is a better score to tune than
+        the probability; compare the two.
     fn : float or array-like of shape (rows,)
         The cost of a false negative, a miss.
     tp : float or array-like of shape (rows,), default 0
@@ -202,6 +203,7 @@ def cost(*, fp: Any, fn: Any, tp: Any = 0.0, tn: Any = 0.0) -> Cost | RowCost:
     passed = {"fp": fp, "fn": fn, "tp": tp, "tn": tn}
     costs = {name: _check(name, value) for name, value in passed.items()}
     sizes = {name: len(value) for name, value in costs.items() if isinstance(value, np.ndarray)}
+    _warn_of_signs(costs)
     if not sizes:
         return Cost(costs)
     if len(set(sizes.values())) > 1:
@@ -212,20 +214,38 @@ def cost(*, fp: Any, fn: Any, tp: Any = 0.0, tn: Any = 0.0) -> Cost | RowCost:
     return RowCost(costs, next(iter(sizes.values())), {name: passed[name] for name in sizes})
 
 
+def _warn_of_signs(costs: dict[str, Any]) -> None:
+    """Warn of prices under which it pays to be wrong, as when losses are written as -80."""
+    for wrong, right in (("fn", "tp"), ("fp", "tn")):
+        if np.all(np.less(costs[wrong], costs[right])):
+            prices = [
+                "" if isinstance(costs[name], np.ndarray) else f"={_written(costs[name])}"
+                for name in (wrong, right)
+            ]
+            warn(
+                f"{wrong}{prices[0]} costs less than {right}{prices[1]}, so errors pay: costs are "
+                "positive numbers, and gains negative ones"
+            )
+
+
 def read_costs(text: str, name: str) -> dict[str, float]:
     """Read costs that are written as ``fp=1, fn=10``; `name` is the argument, for errors."""
     found: dict[str, float] = {}
     for part in text.split(","):
         outcome, _, number = (piece.strip() for piece in part.partition("="))
         if outcome not in _OUTCOMES or outcome in found or not _NUMBER.fullmatch(number):
+            named = outcome in _OUTCOMES and number.isidentifier()
+            hint = ". Costs that differ from row to row are for Python" if named else ""
             break
         found[outcome] = float(number)
     else:
         if "fp" in found and "fn" in found:
-            return found
+            checked = {outcome: _check(outcome, value) for outcome, value in found.items()}
+            return dict.fromkeys(_OUTCOMES, 0.0) | checked
+        hint = ""
     raise ArgumentError(
         f"{in_python(name)} must name the costs of fp and fn, and of tp and tn if they are not 0, "
-        f"each once, such as fp=1,fn=10; got {text!r}"
+        f"each once, such as fp=1,fn=10; got {text!r}{hint}"
     )
 
 

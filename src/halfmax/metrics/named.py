@@ -33,7 +33,7 @@ from halfmax._core.errors import ArgumentError, in_python, setting
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
 from halfmax.metrics.average import AVERAGES, WEIGHTED
-from halfmax.metrics.cost import COST, cost, read_costs
+from halfmax.metrics.cost import COST, Cost, read_costs
 from halfmax.metrics.metric import CountFunction, FBeta, KnownRatio, LinearFractional, Metric
 
 _NAMED_F = re.compile(r"f(\d+(?:\.\d+)?)", re.ASCII)
@@ -157,12 +157,12 @@ _ALSO = {  # other common names -> ours
     "informedness": "youden",
     "matthews_corrcoef": "mcc",
     "cohen_kappa": "kappa",
-    "g-mean": "gmean",
     "sensitivity": "recall",
     "tpr": "recall",
     "ppv": "precision",
     "tnr": "specificity",
 }
+_WITHOUT_THRESHOLD = {"auc", "roc_auc", "auroc", "pr_auc", "average_precision", "log_loss", "brier"}
 
 
 def find_metric(metric: str | Metric, offered: list[str] | None = None) -> Metric:
@@ -178,7 +178,7 @@ def find_metric(metric: str | Metric, offered: list[str] | None = None) -> Metri
         if match := _NAMED_F.fullmatch(metric):
             return FBeta(float(match[1]))
         if match := COST.fullmatch(metric):
-            return cost(**read_costs(match[1], "metric"))
+            return Cost(read_costs(match[1], "metric"))
     own = in_python(", or a Metric object such as cost(fp=1, fn=10)") if offered is None else ""
     offered = list(NAMED) if offered is None else offered
     raise ArgumentError(
@@ -189,12 +189,14 @@ def find_metric(metric: str | Metric, offered: list[str] | None = None) -> Metri
 
 def _got(metric: object) -> str:
     if hasattr(metric, "__len__") and not isinstance(metric, str):
-        return f"{type(metric).__name__} of {len(metric)}"
+        return f"{type(metric).__name__} of {len(metric)}"  # an array would be long
     return repr(metric)
 
 
 def _hint(metric: object, offered: list[str]) -> str:
     """Return what a value that is not a metric may have been meant to be."""
+    if isinstance(metric, dict):
+        return in_python("; prices of errors are hm.cost(**prices)")
     if hasattr(metric, "__len__") and not isinstance(metric, str):
         return "; decide and expected_curve take no labels; tune and score do"
     if callable(metric):
@@ -205,7 +207,9 @@ def _hint(metric: object, offered: list[str]) -> str:
         return ""
     if metric in (*AVERAGES, WEIGHTED, "instance"):
         return f"; that is an average: {setting('average', metric)}"
-    plain = metric.strip().lower().replace(" ", "_")
+    plain = metric.strip().lower().replace(" ", "_").replace("-", "_")
+    if plain in _WITHOUT_THRESHOLD:
+        return "; that one does not depend on a threshold, so there is nothing to tune"
     known = {name.replace("_", ""): name for name in NAMED} | _ALSO
     meant = known.get(plain, known.get(plain.replace("_", "")))
     if meant in offered:

@@ -149,6 +149,11 @@ def _check_cap(value: float | None) -> Cap | None:
     if value is None:
         return None
     number = as_number(value)
+    if number == 1.0 and isinstance(value, (float, np.floating)):
+        raise ArgumentError(
+            f"{in_python('max_predicted')} must be 1 for one row, or a share below 1; got "
+            f"{value!r}: leave it out if all rows may be predicted"
+        )
     if not number > 0.0 or (number >= 1.0 and not number.is_integer()):
         raise ArgumentError(
             f"{in_python('max_predicted')} must be a whole number of rows, or a share of them "

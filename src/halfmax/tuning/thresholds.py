@@ -318,7 +318,7 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
         unknown = self._unknown.any() or not np.isnan(self.zero_division)  # otherwise 0/0
         reached = "unknown" if np.isnan(self.score) and unknown else f"= {self.score:.4f}"
         if is_cost(self.metric):
-            cost = "unknown" if np.isnan(self.score) else f"= {-self.score:.4g}"
+            cost = "unknown" if np.isnan(self.score) else f"= {self.cost:.4g}"
             return f"Thresholds for {what}: mean {self.metric} {cost}{self._elkan()}"
         return f"Thresholds for {what}: {average}{self.metric} {reached}"
 
@@ -333,7 +333,8 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
         return with_costs(self.metric, Table(columns, self._unknown))
 
     def _shown_table(self) -> Table:
-        return costs_alone(self._plain_table()).beginning(_SHOWN, "table() has them all")
+        table = costs_alone(self._plain_table()).without_place()
+        return table.beginning(_SHOWN, "table() has them all")
 
     def _columns(self) -> tuple[Array, ...]:
         return (

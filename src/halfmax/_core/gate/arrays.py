@@ -83,17 +83,21 @@ def _as_array(values: Any, name: str) -> Array:
     try:
         if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
             return np.from_dlpack(values)
-        return np.asarray(values)
+        array = np.asarray(values)
     except ValueError:
         raise ArgumentError(
             f"{in_python(name)} must have rows of equal length; "
             f"got a ragged {type(values).__name__}"
         ) from None
     except (BufferError, RuntimeError, TypeError) as error:  # of tensors
+        hint = f". Pass {name}.detach().cpu().float().numpy()" if hasattr(values, "detach") else ""
         raise ArgumentTypeError(
             f"{in_python(name)} must be readable as a NumPy array; {type(values).__name__} is not: "
-            f"{error}. Of a PyTorch tensor pass {name}.detach().cpu().float().numpy()"
+            f"{str(error).rstrip('.')}{hint}"
         ) from None
+    if array.dtype.kind == "U" and isinstance(values, (list, tuple)):
+        return np.asarray(values, object)  # in which None and NaN do not become names
+    return array
 
 
 def _check_dimensions(array: Array, name: str, shapes: Mapping[int, str]) -> None:

@@ -69,9 +69,10 @@ def positive_class(matrix: Matrix, name: str, pos_label: Any, rows: Together = N
 def which_is_positive(classes: list[Any], what: str, pos_label: Any) -> Any:
     """Return which of two classes is positive; `what` holds them, for errors."""
     if len(classes) > 2:
+        example = pos_label if pos_label in classes else classes[0]
         raise ArgumentError(
             f"{what} must hold two classes; got {len(classes):,}: {_spelled(classes)}. Compare "
-            f"with the positive class first, as in y == {classes[0]!r}"
+            f"with the positive class first, as in y == {example!r}"
         )
     if pos_label is None:
         return _larger(classes, what)

@@ -195,7 +195,12 @@ def _same_shape(truth: Matrix, other: Matrix, truth_name: str, other_name: str) 
     shape, expected = truth.values.shape, other.values.shape
     order = None
     if truth.labels is not None and other.labels is not None and truth.labels != other.labels:
-        order = match_labels(truth.labels, other.labels, truth_name, other_name)
+        hint = ""
+        if len(truth.labels) == len(other.labels) == 1:
+            columns = ((truth_name, truth.labels), (other_name, other.labels))
+            one, it = (f"{in_python(name)}[{label!r}]" for name, (label,) in columns)
+            hint = f". For one classifier pass the columns, {one} and {it}"
+        order = match_labels(truth.labels, other.labels, truth_name, other_name, if_differ=hint)
     if shape != expected:
         hint = ""
         if len(shape) == 1 and len(expected) == 2 and expected[1] == 2:

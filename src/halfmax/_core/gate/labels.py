@@ -38,12 +38,17 @@ def check_labels(labels: Iterable[Hashable], n_labels: int) -> Labels:
 
 
 def match_labels(
-    known: Labels, found: Labels, known_as: str, found_as: str, if_extra: str = ""
+    known: Labels,
+    found: Labels,
+    known_as: str,
+    found_as: str,
+    if_extra: str = "",
+    if_differ: str = "",
 ) -> list[int]:
     """Return the place of each found label among the known ones; both must be the same set.
 
     `known_as` and `found_as` are the names of the two arguments, for the error. `if_extra` is
-    added to it if only found labels are too many.
+    added to it if only found labels are too many, `if_differ` in any other case.
     """
     where = {label: place for place, label in enumerate(known)}
     missing = [label for label in known if label not in set(found)]
@@ -52,7 +57,7 @@ def match_labels(
         one, other = in_python(known_as), in_python(found_as)
         parts = [f"missing from {other}: {spell_out(missing)}"] if missing else []
         parts += [f"missing from {one}: {spell_out(extra)}"] if extra else []
-        hint = "" if missing else if_extra
+        hint = if_differ if missing else if_extra
         raise ArgumentError(f"label names of {one} and {other} differ: {'; '.join(parts)}{hint}")
     return [where[label] for label in found]
 

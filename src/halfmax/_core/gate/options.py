@@ -19,9 +19,9 @@ def check_share(name: str, value: float | None, also: str = "") -> float | None:
 
 
 def as_number(value: Any) -> float:
-    """Convert to float; NaN for anything that is not a number, including text such as "0.5"."""
+    """Convert to float; NaN for anything that is not a number, including True and "0.5"."""
     try:
-        return math.nan if isinstance(value, (str, bytes)) else float(value)
+        return math.nan if isinstance(value, (str, bytes, bool, np.bool_)) else float(value)
     except (TypeError, ValueError):
         return math.nan
 
