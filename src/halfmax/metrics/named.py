@@ -26,6 +26,7 @@ remains for truth of a single class. ``tests/metrics/test_monotone.py`` tries al
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -197,16 +198,25 @@ def _hint(metric: object, offered: list[str]) -> str:
     """Return what a value that is not a metric may have been meant to be."""
     if isinstance(metric, dict):
         return in_python("; prices of errors are hm.cost(**prices)")
-    if hasattr(metric, "__len__") and not isinstance(metric, str):
+    if isinstance(metric, str):
+        return _hint_of_name(metric, offered)
+    if hasattr(metric, "__len__"):
         return "; decide and expected_curve take no labels; tune and score do"
     if callable(metric):
         return "; wrap your function: halfmax.Metric('its name', function of tp, fp, fn, tn)"
     if isinstance(metric, (int, float)):
         return f"; F-beta with beta = {metric:g} is 'f{metric:g}'"
-    if not isinstance(metric, str):
-        return ""
-    if metric in (*AVERAGES, WEIGHTED, "instance"):
+    return ""
+
+
+def _hint_of_name(metric: str, offered: list[str]) -> str:
+    """Return the name, or the average, that a name may have been meant to be."""
+    averages = (*AVERAGES, WEIGHTED, "instance")
+    if metric in averages:
         return f"; that is an average: {setting('average', metric)}"
+    name, _, average = metric.rpartition("_")
+    if average in averages and (name in offered or _NAMED_F.fullmatch(name)):
+        return f"; use {setting('metric', name)} and {setting('average', average)}"
     plain = metric.strip().lower().replace(" ", "_").replace("-", "_")
     if plain in _WITHOUT_THRESHOLD:
         return "; that one does not depend on a threshold"
@@ -214,4 +224,7 @@ def _hint(metric: object, offered: list[str]) -> str:
     meant = known.get(plain, known.get(plain.replace("_", "")))
     if meant in offered:
         return f"; use {setting('metric', meant)}"
+    near = get_close_matches(plain, offered, 1)
+    if near:
+        return f": did you mean {near[0]!r}?"
     return "; names are in lower case" if metric != metric.strip().lower() else ""
