@@ -167,7 +167,7 @@ def _with_errors(
     if redrawn is not None:
         mixed, unsure = _blended(case, np.append(of_label, expected), redrawn)
         of_label, expected = mixed[:-1], float(mixed[-1])
-    range_ = intervals.range_of(objective, unseen.counts, of_label, np.array(expected))
+    range_ = intervals.range_of(objective, unseen.counts, case.tuned.label_scores)
     bars = _label_bars(unseen, objective, of_label, range_).with_extra_error(unsure[:-1])
     whole = intervals.estimate(expected, variance, range_).with_extra_error(unsure[-1])
     steady = special.ndtri((np.arange(case.draws.n_resamples) + 0.5) / case.draws.n_resamples)

@@ -172,7 +172,8 @@ def range_of(objective: Objective, counts: Counts, *scores: Array) -> Range | No
     """Return the range of the metric: from 0 to 1, from -1 to 1, or None for any other.
 
     A metric that is below 0 where every prediction is wrong, such as Youden's J, is one from -1.
-    Costs may lie between 0 and 1, but only by chance.
+    Costs may lie between 0 and 1, but only by chance. `scores` have been reached; an estimate of
+    what is expected may lie beyond the range.
     """
     if objective.metric.is_cost:
         return None
