@@ -13,6 +13,7 @@ import typer
 from halfmax._core.errors import HalfmaxWarning, Respellable
 from halfmax.cli import messages
 from halfmax.cli.bar import Bar
+from halfmax.cli.csv_places import in_lines
 from halfmax.cli.messages import on_one_line
 from halfmax.cli.signals import handled_by
 from halfmax.cli.spelling import in_shell
@@ -86,6 +87,7 @@ class Run:
     def words_of(self, error: Exception | str) -> str:
         """Return a message in the shell's spelling, with the caller's file names, on one line."""
         text = error.worded(in_shell) if isinstance(error, Respellable) else str(error)
+        text = in_lines(text)
         for ours, theirs in self.names.items():
             text = text.replace(ours, theirs)
         return on_one_line(text)
