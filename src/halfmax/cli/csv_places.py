@@ -37,9 +37,9 @@ def place_of(path: str, row: int) -> str:
 
 def _not_a_number(found: re.Match[str]) -> str:
     head = _records(found["file"], 1)
-    column = int(found["column"])
-    name = repr(head[0][1][column]) if head and column < len(head[0][1]) else f"{column + 1}"
-    where = f"column {name} of {found['file']}"
+    if not head:
+        return found[0]
+    where = f"column {head[0][1][int(found['column'])]!r} of {found['file']}"
     if found["line"] is None:
         return f"{where} must hold numbers; it has {found['value']!r}"
     place = place_of(found["file"], int(found["line"]) - 2)  # the head is the first

@@ -71,8 +71,8 @@ def which_is_positive(classes: list[Any], what: str, pos_label: Any) -> Any:
     if len(classes) > 2:
         example = pos_label if pos_label in classes else classes[0]
         raise ArgumentError(
-            f"{what} must hold two classes; got {len(classes):,}: {_spelled(classes)}. Compare "
-            f"with the positive class first, as in y == {example!r}"
+            f"{what} must hold two classes; got {len(classes):,}: {_spelled(classes)}. "
+            f"{in_python(f'Compare with the positive class first, as in y == {example!r}')}"
         )
     if pos_label is None:
         return _larger(classes, what)

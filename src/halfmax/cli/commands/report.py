@@ -14,6 +14,7 @@ from halfmax.cli.missing_rows import suggesting_to_drop_rows
 from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.run import Run, running
 from halfmax.cli.streams import STANDARD, incoming, outgoing
+from halfmax.cli.thresholds_files import refuse_swapped
 
 if TYPE_CHECKING:
     from halfmax._core.gate.labelled import LabelledScores
@@ -71,6 +72,7 @@ def report(
     with running(quiet, debug) as run:
         _check_draws(resamples, seed)
         check_page("--out", out, force, title)
+        refuse_swapped(thresholds, data, run)
         refuse_own_input({"--out": out}, [thresholds, *files.paths()])
         with outgoing(out, ".html", force, run) as path, run.working("report: reading") as bar:
             written = _write(thresholds, files, path, options, run, bar)
