@@ -110,7 +110,7 @@ def running(quiet: bool = False, debug: bool = False) -> Iterator[Run]:
         if debug:
             traceback.print_exc()
         if isinstance(error, BrokenPipeError):
-            _let_go_of_stdout()
+            let_go_of_stdout()
         run.advise()
         if code == INTERRUPTED or (run.signal_received is None and code != NO_READER):
             run.explain("stopped" if code == INTERRUPTED else _explain(error, run))
@@ -140,7 +140,7 @@ def _explain(error: BaseException, run: Run) -> str:
     return f"unexpected error, {words} (--debug shows where)"
 
 
-def _let_go_of_stdout() -> None:
+def let_go_of_stdout() -> None:
     """Discard what is still in the buffer of stdout, whose reader has closed the pipe."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
