@@ -201,6 +201,20 @@ def test_a_truth_with_a_third_value(third):
     )
 
 
+@pytest.mark.parametrize("ends", ["x.csv", "x.parquet"])
+def test_a_third_value_of_a_truth_that_is_named(ends):
+    third = {"score": SCORE, "truth": with_cell("churned?", "NA")["churned?"]}
+    write(third)
+    pd.DataFrame(third).to_parquet("x.parquet")
+    place = "line 5" if ends == "x.csv" else "row 3 (counted from 0)"
+    for words in ([], ["--positive", "Yes"]):
+        said = refused("tune", ends, "--binary", *words)
+        assert said == (
+            f"column 'truth' of {ends} must hold two classes; {place} has 'NA' beside 'No' and "
+            "'Yes': correct it, or drop this row"
+        )
+
+
 def test_numbers_with_a_third_value():
     write({"p": SCORE, "y": [0, 1, 1, 9, *[0, 1] * 28]})
     assert f"{COULD.format('y', 9)} beside 0 and 1: correct" in refused("tune", "x.csv")

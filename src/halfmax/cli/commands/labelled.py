@@ -224,7 +224,9 @@ def _answer(
     import halfmax as hm
 
     if not files.is_wide:
-        with suggesting_to_drop_rows(paths, run):
+        from halfmax.cli.near_misses import naming_third_values
+
+        with suggesting_to_drop_rows(paths, run), naming_third_values(paths, files.truth):
             return getattr(hm, f"{name}_table")(paths, progress=bar, **files.arguments, **options)
     truth, scores = read_wide_pair(files, paths)
     bar.begin(f"{name}: {scores.rows:,} rows")

@@ -123,7 +123,9 @@ def _write(
             files = files if labels else files._replace(label=None)
             files = files.found(paths, run, need_labels=labels)
             _check_class(tuned, files)
-            with suggesting_to_drop_rows(paths, run):
+            from halfmax.cli.near_misses import naming_third_values
+
+            with suggesting_to_drop_rows(paths, run), naming_third_values(paths, files.truth):
                 written, arrays = _read_long(tuned, files, paths, bar)
     written.thresholds.report(path, **arrays, **options, progress=bar)
     return written._replace(score=_score(written.thresholds, arrays))
