@@ -150,7 +150,7 @@ def test_the_message_about_missing_values_has_a_command_that_drops_them(
     found = run("tune", path.name, "--positive", "yes")
     assert found.exit_code == 2
     message, _, command = found.stderr.rpartition("rows:")
-    assert "row 4 of some scores.csv" in " ".join(message.split())
+    assert "line 6 of some scores.csv" in " ".join(message.split())
     assert subprocess.run(command, shell=True, cwd=tmp_path, check=True)
     kept = answer("tune", "complete.csv", "--positive", "yes")
     assert kept["labels"][0]["support"] in (TRUTH.sum(), TRUTH.sum() - 1)

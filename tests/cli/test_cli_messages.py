@@ -260,7 +260,7 @@ class TestColours:
     def test_a_narrow_terminal(self):
         shown = in_terminal(["diagnose", "long.csv", "--resamples", "20"], columns=50, TERM="dumb")
         assert_fits(shown, 50)
-        assert "Left out to fit 50 columns: expected" in shown
+        assert "Left out to fit 50 columns: support, predicted" in shown
 
 
 @pytest.mark.usefixtures("folder")

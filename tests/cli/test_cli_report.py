@@ -398,7 +398,7 @@ class TestOfOtherGoals:
         Path("two.csv").write_text("\n".join([*lines[:3], f"{instance},,{truth}", *lines[4:]]))
         shown = run("report", "new.json", "--data", "two.csv", "--positive", "yes")
         assert shown.exit_code == 2
-        assert "column 'score' must not have nulls; row 2 of two.csv has one" in shown.stderr
+        assert "column 'score' must not have empty cells; line 4 of two.csv has one" in shown.stderr
         assert "awk" in shown.stderr
 
     @pytest.mark.parametrize(

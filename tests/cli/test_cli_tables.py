@@ -438,7 +438,11 @@ class TestStandardInput:
             (["tune", "-", "-"], "x", "- can stand for one file only"),
             (["apply", "-", "-", "--out", "p.csv"], "x", "- can stand for one file only"),
             (["tune", "-"], "label,score\na,1\n", "standard input has no column 'truth'"),
-            (["tune", "-"], "label,score,truth\na,x,1\n", "standard input cannot be read as CSV"),
+            (
+                ["tune", "-"],
+                "label,score,truth\na,x,1\n",
+                "column 'score' of standard input must hold numbers; line 2 has 'x'",
+            ),
             (["apply", "-", "scores.csv", "--out", "p.csv"], "{}", "standard input is not a half"),
         ],
     )

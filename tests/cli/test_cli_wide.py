@@ -169,7 +169,7 @@ WRONG = {
     "an empty id": (
         [*TWO, "--id", "doc"],
         {"truth": "doc,a\nx,1\n,0\n"},
-        "column 'doc' of truth.csv must not have nulls",
+        "column 'doc' of truth.csv must not have empty cells",
     ),
     "fewer rows": (
         TWO,
@@ -181,7 +181,7 @@ WRONG = {
     "a score that is missing": (
         TWO,
         {"scores": "a,b\n1,2\n,2\n", "truth": "a,b\n1,0\n1,0\n"},
-        "the scores['a'] must not have missing values",
+        "column 'a' must not have empty cells; line 3 of scores.csv has one: fill it",
     ),
     "the same column twice": (TWO, {"scores": "a,a\n1,2\n", "truth": "a\n1\n"}, "has 'a' twice"),
     "two files of scores": ([*TWO, "scores.csv"], {}, "--truth-file takes one file of scores"),

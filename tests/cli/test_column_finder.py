@@ -265,8 +265,8 @@ NOT_FOUND = {
     "a wide file": (
         {"a": SCORE, "b": 1 - SCORE},
         "data.csv has no column 'truth', and none of the others has two values, such as 0/1 or "
-        "yes/no; it has 'a' and 'b': name the column with --truth; for a file with a column for "
-        "each label, pass --truth-file",
+        "yes/no; it has 'a' and 'b': name the column with --truth. If it has a column for each "
+        "label, name the file of their truth: halfmax tune data.csv --truth-file TRUTH_FILE",
     ),
     "no score": (
         {"doc": IDS, "y": TRUTH},

@@ -36,6 +36,10 @@ def test_every_option_in_the_table_exists():
         ("the thresholds", "the thresholds"),
         ("pos_label='yes'", "--positive yes"),
         ("sort='yes'", "sort='yes'"),
+        (
+            "Compare with the positive class first, as in y == 'b'",
+            "Give it two classes, the positive one and one for all other rows",
+        ),
     ],
 )
 def test_spellings(python, shell):

@@ -29,7 +29,7 @@ def _version(
     version: Annotated[bool, flag("--version", "Show the version and exit.")] = False,
 ) -> None:
     if version:
-        print(f"halfmax {__version__}")
+        print(f"halfmax {__version__}", flush=True)
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

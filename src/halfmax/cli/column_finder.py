@@ -1,11 +1,13 @@
 """Find the columns of scores and truth by their values, where they do not have the usual names."""
 
-import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from halfmax._core.text import spell_out
-from halfmax.cli.messages import typed_words
+from halfmax.cli import proposals
+from halfmax.cli.first_line import refuse_data, stands_for_a_number
+from halfmax.cli.named_columns import refuse_unknown, with_truth_file
+from halfmax.cli.near_misses import FirstCells
 from halfmax.cli.run import Run
 from halfmax.tables.arrow import pa, pc
 from halfmax.tables.columns import plain_type
@@ -29,7 +31,8 @@ class Roles(NamedTuple):
     score: str
     truth: str | None
     others: tuple[str, ...] = ()  # of instances, then others that are no scores
-    chosen: frozenset[str] = frozenset()  # the roles that the caller named
+    chosen: frozenset[str] = frozenset()  # the roles that are not searched for
+    typed: Mapping[str, str] = {}  # what the user named, by option
 
     def usual(self) -> dict[str, str]:
         """Return the roles whose columns have the usual names, and these names."""
@@ -68,14 +71,19 @@ def find_columns(paths: Sequence[str], roles: Roles, run: Run) -> Roles:
     """
     file = first_file(paths)
     names = file.schema.names
+    refuse_unknown(file, roles.typed, run)
     missing = [role for role, name in roles.usual().items() if name not in names]
-    if not missing or len(set(names)) < len(names):  # the reader refuses names that repeat
+    if not missing:
         return roles
+    if len(set(names)) < len(names):
+        if all(map(stands_for_a_number, names)):
+            refuse_data(file.path, [(name, None) for name in names], run)
+        return roles  # the reader refuses names that repeat
     rows = first_rows(file)
     if not rows.num_rows:
         raise ValueError(f"{file.path} must have at least one row")
     columns = [describe(name, rows[name]) for name in names]
-    return _Search(file.path, columns, roles, missing, run).find()
+    return _Search(file.path, rows, columns, roles, missing, run).find()
 
 
 def describe(name: str, column: pa.ChunkedArray) -> Column:
@@ -126,6 +134,7 @@ class _Search(NamedTuple):
     """The columns of a table, and the roles that they may have."""
 
     path: str
+    rows: pa.Table  # the first ones
     columns: list[Column]
     roles: Roles
     missing: list[str]
@@ -143,6 +152,7 @@ class _Search(NamedTuple):
             found["score"] = self._pick("score", self._scores(found.get("truth")))
         names: dict[str, Any] = {role: column.name for role, column in found.items()}
         chosen = roles._replace(**names)
+        self._refuse_data(found, chosen.score)
         if label is None and roles.label is not None:
             self._refuse_labels(chosen)
         self.run.notes.append(_note(found))
@@ -170,13 +180,19 @@ class _Search(NamedTuple):
         return fractions or whole
 
     def _pick(self, role: str, among: list[Column]) -> Column:
+        if len(among) == 1 and (role == "truth" or among[0].kind == FRACTIONS):
+            return among[0]
+        self._refuse_head_of_numbers()
+        has = f"it has {spell_out(map(_name, self.columns), most=20)}"
+        if len(among) < 2:
+            self._refuse_near_misses(role, whole=not among)
         if len(among) == 1:
             return among[0]
-        has = f"it has {spell_out(map(_name, self.columns), most=20)}"
         if not among:
+            more = self._if_wide()
             raise ValueError(
                 f"{self.path} has no column {getattr(self.roles, role)!r}, and none of the others "
-                f"{_LOOKS[role]}; {has}: name the column with --{role}{self._if_wide()}"
+                f"{_LOOKS[role]}; {has}: name the column with --{role}{more}"
             )
         self._suggest(*(["--" + role, column.name] for column in among))
         raise ValueError(
@@ -185,9 +201,37 @@ class _Search(NamedTuple):
         )
 
     def _if_wide(self) -> str:
+        """Name the command for a file with a column for each label, if this may be one."""
         numbers = [column for column in self._free() if column.kind == FRACTIONS]
-        several = len(numbers) > 1 and "truth" in self.missing
-        return "; for a file with a column for each label, pass --truth-file" if several else ""
+        if len(numbers) < 2 or "truth" not in self.missing:
+            return ""
+        self.run.commands.append(with_truth_file("TRUTH_FILE", self.rows))
+        return ". If it has a column for each label, name the file of their truth:"
+
+    def _refuse_near_misses(self, role: str, whole: bool) -> None:
+        """Refuse a column that would have the role but for a few cells."""
+        for column in self._free():
+            cells = FirstCells(self.path, column.name, self.rows[column.name])
+            said = cells.of_truth() if role == "truth" else cells.of_score(whole)
+            if said is not None:
+                name = getattr(self.roles, role)
+                raise ValueError(f"{self.path} has no column {name!r}. {said}")
+
+    def _refuse_data(self, found: dict[str, Column], score: str) -> None:
+        """Refuse a file without names of columns, whose first row stands for them."""
+        number = "score" in found and stands_for_a_number(score)
+        truth = found.get("truth")
+        same = truth is not None and truth.name in map(str, truth.values)
+        if number or (same and not any(map(str.isalpha, score))):
+            roles = {column.name: role for role, column in found.items()}
+            refuse_data(self.path, [(c.name, roles.get(c.name)) for c in self.columns], self.run)
+
+    def _refuse_head_of_numbers(self) -> None:
+        """Refuse a head whose names of fractions are fractions."""
+        for column in self._free() if not self.roles.typed else ():
+            fraction = any(mark in column.name for mark in ".,")
+            if fraction and column.kind == FRACTIONS and stands_for_a_number(column.name):
+                refuse_data(self.path, [(column.name, None) for column in self.columns], self.run)
 
     def _refuse_labels(self, roles: Roles) -> None:
         """Refuse to see one classifier where a column may hold labels."""
@@ -204,8 +248,7 @@ class _Search(NamedTuple):
             )
 
     def _suggest(self, *options: list[str]) -> None:
-        typed = ["halfmax", *typed_words()]
-        self.run.commands += [shlex.join([*typed, *more]) for more in options[:_MOST_COMMANDS]]
+        self.run.commands += [proposals.command(*more) for more in options[:_MOST_COMMANDS]]
 
 
 def _name(column: Column) -> str:

@@ -7,6 +7,7 @@ import typer
 from halfmax.cli import options as o
 from halfmax.cli.groups import ColumnOptions
 from halfmax.cli.run import Run
+from halfmax.cli.thresholds_files import refuse_thresholds
 
 if TYPE_CHECKING:
     from halfmax._core.gate.labelled import LabelledScores
@@ -50,11 +51,23 @@ class LabelledFiles(NamedTuple):
         chosen = o.chosen(self.context, "label", "score", "truth")
         chosen |= {"label"} if need_labels else set()
         ids = (self.columns.instance or _INSTANCE, *([self.weight] if self.weight else []))
-        roles = Roles(self.label, self.score, self.truth, ids, chosen)
+        roles = Roles(self.label, self.score, self.truth, ids, chosen, self._typed())
         found = find_columns(paths, roles, run)
         truth = found.truth or self.truth
         named = self._replace(label=found.label, score=found.score, truth=truth)
         return named._replace(pos_label=self._positive_in(paths, truth))
+
+    def _typed(self) -> dict[str, str]:
+        """Return the names of columns on the command line, by option."""
+        names = {
+            "truth": self.truth,
+            "score": self.score,
+            "label": self.label,
+            "instance": self.columns.instance,
+            "weight": self.weight,
+        }
+        typed = o.chosen(self.context, *names)
+        return {option: name for option, name in names.items() if name and option in typed}
 
     def _positive_in(self, paths: list[str], truth: str) -> Any:
         """Return the positive class that was typed, in the type of the column of truth."""
@@ -91,6 +104,7 @@ class LabelledFiles(NamedTuple):
 
     def paths(self) -> list[str]:
         """Return the files to read, the truth of wide files last; refuse options of long tables."""
+        refuse_thresholds(self.sources)
         truth_file = self.columns.truth_file
         if truth_file is None:
             return self.sources

@@ -1,6 +1,7 @@
 """Lines and tables that fit into 80 columns, or into a terminal that is narrower."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME = 40
 _LEAST_OF_WORDS = {"findings": 15}  # columns of words may wrap, but must not get narrower
-_LEAST_OF_NAMES = 8
+_LEAST_OF_NAMES = 12
 _SHORTEST_HEAD = 9  # letters of a column's name on a line; numbers may be wider
+# What a table is about: these columns of numbers are left out last.
+_MAIN = ("threshold", "score", "cost", "expected", "expected_score", "expected_cost")
 _HEIGHT = 25  # lines; nothing depends on it
 _GAP, _SMALL_GAP = 2, 1  # spaces between columns
 
@@ -52,26 +55,36 @@ def _fitted(part: str | Grid, columns: int) -> list[Text | Grid]:
 def fit(grid: Grid, columns: int) -> list[str]:
     """Move the columns of a table together, and leave out the last ones of numbers, until it fits.
 
-    Words wrap, but numbers are never cut. Returns the names of the columns left out.
+    Those that a table is about stay longest. Words wrap, but numbers are never cut. Returns the
+    names of the columns left out, in order.
     """
     left_out: list[str] = []
+    order = list(map(_title, grid.columns))
     gap = _GAP if grid.box is not None or _width(grid, _GAP) <= columns else _SMALL_GAP
     grid.collapse_padding = gap == _SMALL_GAP
     while _width(grid, gap) > columns:
         numbers = [place for place, column in enumerate(grid.columns) if column.no_wrap]
         if len(numbers) < 2:
             break
-        left_out.append(" ".join(str(grid.columns.pop(numbers[-1]).header).split()))
+        others = [place for place in numbers if _title(grid.columns[place]) not in _MAIN]
+        left_out.append(_title(grid.columns.pop((others or numbers)[-1])))
+    grid.columns = [replace(column, _index=place) for place, column in enumerate(grid.columns)]
     _widen_words(grid, columns - _width(grid, gap))
-    return left_out[::-1]
+    return sorted(left_out, key=order.index)
+
+
+def _title(column: Column) -> str:
+    return " ".join(str(column.header).split())
 
 
 def _widen_words(grid: Grid, spare: int) -> None:
     """Share the letters that are left among the columns of words, by what they need."""
     words = [column for column in grid.columns if column.min_width is not None]
     needs = [_widest(column) - _least(column) for column in words]
-    for column, need in zip(words, needs, strict=True):
-        column.width = _least(column) + min(need, spare * need // max(sum(needs), 1))
+    shares = [min(need, spare * need // max(sum(needs), 1)) for need in needs]
+    for column, need, share in zip(words, needs, shares, strict=True):
+        rest = min(need - share, max(spare - sum(shares), 0))  # of the division
+        column.width, spare = _least(column) + share + rest, spare - rest
         column.min_width = None  # which would be wider than short names
 
 

@@ -100,7 +100,7 @@ def _rows_or_share(text: str) -> float:
     try:
         return int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number.") from None
+        raise typer.BadParameter("Input should be a valid number") from None
 
 
 def _whole(name: str, words: str, panel: str = _GOAL) -> Any:
@@ -229,10 +229,10 @@ Guard = Annotated[
 ]
 Shared = Annotated[bool, flag("--shared", "One threshold for all labels.", _GOAL)]
 MinPrecision = Annotated[
-    float | None, _share("--min-precision", "The lowest precision allowed, from 0 to 1.")
+    float | None, _share("--min-precision", "The lowest precision (PPV) allowed, from 0 to 1.")
 ]
 MinRecall = Annotated[
-    float | None, _share("--min-recall", "The lowest recall allowed, from 0 to 1.")
+    float | None, _share("--min-recall", "The lowest recall (sensitivity) allowed, from 0 to 1.")
 ]
 MinSpecificity = Annotated[
     float | None, _share("--min-specificity", "The lowest specificity allowed, from 0 to 1.")
@@ -242,7 +242,8 @@ MaxPredicted = Annotated[
     typer.Option(
         "--max-predicted",
         parser=_rows_or_share,
-        help="The most rows that may be predicted for each label: a number, or a share below 1.",
+        help="The most of the rows tuned on that may be predicted for each label: a number, or a "
+        "share below 1, which means as much for files of another size.",
         metavar="ROWS",
         rich_help_panel=_GOAL,
     ),

@@ -13,6 +13,7 @@ import typer
 from halfmax._core.errors import HalfmaxWarning, Respellable
 from halfmax.cli import messages
 from halfmax.cli.bar import Bar
+from halfmax.cli.csv_places import in_lines
 from halfmax.cli.messages import on_one_line
 from halfmax.cli.signals import handled_by
 from halfmax.cli.spelling import in_shell
@@ -86,6 +87,7 @@ class Run:
     def words_of(self, error: Exception | str) -> str:
         """Return a message in the shell's spelling, with the caller's file names, on one line."""
         text = error.worded(in_shell) if isinstance(error, Respellable) else str(error)
+        text = in_lines(text)
         for ours, theirs in self.names.items():
             text = text.replace(ours, theirs)
         return on_one_line(text)
@@ -108,7 +110,7 @@ def running(quiet: bool = False, debug: bool = False) -> Iterator[Run]:
         if debug:
             traceback.print_exc()
         if isinstance(error, BrokenPipeError):
-            _let_go_of_stdout()
+            let_go_of_stdout()
         run.advise()
         if code == INTERRUPTED or (run.signal_received is None and code != NO_READER):
             run.explain("stopped" if code == INTERRUPTED else _explain(error, run))
@@ -138,7 +140,7 @@ def _explain(error: BaseException, run: Run) -> str:
     return f"unexpected error, {words} (--debug shows where)"
 
 
-def _let_go_of_stdout() -> None:
+def let_go_of_stdout() -> None:
     """Discard what is still in the buffer of stdout, whose reader has closed the pipe."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,5 +1,7 @@
 """How the shell spells the arguments, settings and functions that messages of the library name."""
 
+TWO_CLASSES = "give it two classes, the positive one and one for all other rows"
+
 # A Python spelling and its spelling here. A setting that is not listed, such as metric='f2', is
 # that of its argument with the value after it: --metric f2.
 SPELLINGS = {
@@ -59,11 +61,13 @@ SPELLINGS = {
     "n_words": "--words",
     "labels_per_record": "the terms of a record",
     "words_per_record": "the words of a record",
+    # the truth
     # functions
     "tune(..., per_label=False)": "--shared",
     "assess()": "halfmax assess",
     "diagnose()": "halfmax diagnose",
 }
+_COMPARE = "Compare with the positive class first"
 
 
 def in_shell(spelling: str) -> str:
@@ -74,6 +78,8 @@ def in_shell(spelling: str) -> str:
     """
     if spelling in SPELLINGS:
         return SPELLINGS[spelling]
+    if spelling.startswith(_COMPARE):  # with a class that the table cannot know
+        return TWO_CLASSES.capitalize()
     argument, _, value = spelling.partition("=")
     if not value or argument not in SPELLINGS:
         return spelling

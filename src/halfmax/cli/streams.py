@@ -35,7 +35,10 @@ def incoming(paths: Sequence[str], run: Run) -> Iterator[list[str]]:
     with tempfile.TemporaryDirectory(prefix="halfmax.") as folder:
         kept = _keep_standard_input(folder)
         run.names[kept] = "standard input"
-        yield [kept if path == STANDARD else path for path in paths]
+        try:
+            yield [kept if path == STANDARD else path for path in paths]
+        except ValueError as error:  # put into words while the copy shows lines and names
+            raise ValueError(run.words_of(error)) from error
 
 
 def _keep_standard_input(folder: str) -> str:

@@ -56,6 +56,7 @@ def read_wide(path: str, instance: str | None, weight: str | None = None) -> Wid
 def read_truth(path: str, instance: str | None, weight: str | None, positive: str | None) -> Wide:
     """Read a wide file of truth; with a positive class its cells may be names."""
     wide = _read_wide(path, instance, weight)
+    _check_complete(wide)
     if positive is None:
         _check_numbers(wide)
         return wide
@@ -175,6 +176,19 @@ def _check_numbers(wide: Wide, more: str = "") -> None:
             f"column {field.name!r} of {wide.path} must hold numbers; it holds "
             f"{_spelled(field.type)}: {what}{more}"
         )
+    _check_complete(wide)
+
+
+def _check_complete(wide: Wide) -> None:
+    """Refuse empty cells and NaN."""
+    for name in wide.names:
+        column = wide.labels[name]
+        place = pc.index(pc.is_null(column, nan_is_null=True), True).as_py()
+        if place >= 0:
+            raise ValueError(
+                f"column {name!r} must not have nulls; row {place} of {wide.path} has "
+                f"{'one' if column[place].as_py() is None else 'nan'}: fill it, or drop this row"
+            )
 
 
 def _spelled(kind: pa.DataType) -> str:
@@ -245,7 +259,8 @@ def _ids(file: Wide) -> pa.Array:
     """Return the ids as text; refuse duplicates."""
     ids = pc.cast(file.instances, pa.string()).combine_chunks()
     if ids.null_count:
-        raise ValueError(f"column {file.instance!r} of {file.path} must not have nulls")
+        empty = "empty cells" if format_of(file.path) == CSV else "nulls"
+        raise ValueError(f"column {file.instance!r} of {file.path} must not have {empty}")
     counts = pc.value_counts(ids)
     twice = counts.filter(pc.greater(counts.field("counts"), 1)).field("values")
     if len(twice):

@@ -24,6 +24,7 @@ _SUFFIXES = {
     ".ipc": ARROW,
     ".csv": CSV,
     ".tsv": CSV,
+    ".txt": CSV,  # if it is named: in folders such files are notes
 }
 _OTHER_DATA = ("", ".xz", ".zip", ".orc", ".avro", ".json", ".jsonl", ".ndjson", ".xlsx")
 _STREAM_ENDS = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")  # since Arrow 0.15, and before
@@ -106,7 +107,7 @@ def takes_in(folder: str, path: str) -> bool:
     """Whether a file at this path is, or would be, read as part of the folder."""
     inside = Path(os.path.relpath(os.path.realpath(path), os.path.realpath(folder)))
     hidden = any(name.startswith(".") for name in inside.parts)  # ".." too: not in the folder
-    return not hidden and not _is_set_aside(inside) and format_of(path) is not None
+    return not hidden and not _is_set_aside(inside) and _is_part(path)
 
 
 def _expand(path: str) -> list[str]:
@@ -138,7 +139,7 @@ def _inside(folder: str) -> list[str]:
     every = sorted(glob.glob(os.path.join(glob.escape(folder), "**"), recursive=True))
     files = [path for path in every if os.path.isfile(path)]
     files = [path for path in files if not _is_set_aside(Path(path).relative_to(folder))]
-    known = [path for path in files if format_of(path) is not None]
+    known = [path for path in files if _is_part(path)]
     for path in set(files) - set(known) if known else ():
         if Path(path).suffix.lower() in (*_OTHER_DATA, *_COMPRESSED):
             raise ValueError(
@@ -146,6 +147,11 @@ def _inside(folder: str) -> list[str]:
                 "the files to read, or use a glob"
             )
     return known
+
+
+def _is_part(path: str) -> bool:
+    """Whether a file of a folder is read: files of text that nobody named are notes."""
+    return format_of(path) is not None and ".txt" not in Path(path.lower()).suffixes[-2:]
 
 
 def _is_set_aside(path: Path) -> bool:

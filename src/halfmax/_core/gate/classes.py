@@ -20,6 +20,10 @@ _NUMBERS = "buif"
 _SHOWN = 5
 
 
+class TooManyClassesError(ArgumentError):
+    """The truth has more than two classes."""
+
+
 def check_truth(matrix: Matrix, name: str, pos_label: Any = None, rows: Together = None) -> Any:
     """Return truth as a uint8 array (1-D) or a CSR of ones (2-D), whatever its classes are.
 
@@ -85,9 +89,9 @@ def which_is_positive(classes: list[Any], what: str, pos_label: Any) -> Any:
     """Return which of two classes is positive; `what` holds them, for errors."""
     if len(classes) > 2:
         example = pos_label if pos_label in classes else classes[0]
-        raise ArgumentError(
-            f"{what} must hold two classes; got {len(classes):,}: {_spelled(classes)}. Compare "
-            f"with the positive class first, as in y == {example!r}"
+        raise TooManyClassesError(
+            f"{what} must hold two classes; got {len(classes):,}: {_spelled(classes)}. "
+            f"{in_python(f'Compare with the positive class first, as in y == {example!r}')}"
         )
     if pos_label is None:
         return _larger(classes, what)

@@ -1,5 +1,7 @@
 """The commands that need labelled scores: tune, assess, diagnose."""
 
+import os
+import re
 import shlex
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -8,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from halfmax.cli import options as o
+from halfmax.cli import proposals
 from halfmax.cli.bar import Bar
 from halfmax.cli.commands.report import check_page, report_options
 from halfmax.cli.groups import (
@@ -26,6 +29,8 @@ from halfmax.cli.streams import STANDARD, incoming, outgoing, refuse_one_file
 
 if TYPE_CHECKING:
     from halfmax.tuning.thresholds import Thresholds
+
+_COST = re.compile(r"(fp|fn|tp|tn)\s*=")
 
 
 class Tuned(NamedTuple):
@@ -66,7 +71,7 @@ def tune(
     files = LabelledFiles.of(context, sources, columns, weight)
     with running(quiet, debug) as run:
         refuse_two_outputs(out, as_json)
-        _refuse_metric_and_cost(context)
+        _check_costs(context, run)
         question = {**goal.arguments, **floors.arguments, **_if_set(n_instances)}
         to = TuneOutput(out, page, force, report_options(title, quick_report))
         _check_output(context, to, files.paths())
@@ -95,7 +100,7 @@ def assess(
     files = LabelledFiles.of(context, sources, columns, weight)
     draws = {"n_resamples": resamples, "level": level, "seed": seed, **_if_set(n_instances)}
     with running(quiet, debug) as run:
-        _refuse_metric_and_cost(context)
+        _check_costs(context, run)
         found = _ask("assess", files, run, **goal.arguments, **floors.arguments, **draws)
         report("assess", found, run, as_json)
 
@@ -119,15 +124,21 @@ def diagnose(
     files = LabelledFiles.of(context, sources, columns)
     draws = {"n_resamples": resamples, "level": level, "seed": seed}
     with running(quiet, debug) as run:
-        _refuse_metric_and_cost(context)
+        _check_costs(context, run)
         goal = metric_or_cost(metric, cost)
         found = _ask("diagnose", files, run, metric=goal, zero_division=zero_division, **draws)
         report("diagnose", found, run, as_json)
 
 
-def _refuse_metric_and_cost(context: typer.Context) -> None:
+def _check_costs(context: typer.Context, run: Run) -> None:
+    costs, files = context.params["cost"], context.params["sources"]
     if o.is_set(context, "metric") and o.is_set(context, "cost"):
         raise ValueError("--metric and --cost are two goals: choose one")
+    more = [file for file in files if _COST.match(file) and not os.path.exists(file)]
+    if costs is not None and more:
+        joined = ",".join(part.strip(" ,") for part in (costs, *more))
+        run.commands.append(proposals.replaced(["--cost"], joined, without=more) or "")
+        raise ValueError(f"costs are one word, with commas between them; {more[0]!r} is no file:")
 
 
 def _next_steps(out: str | None, as_json: bool) -> list[str]:
@@ -213,7 +224,9 @@ def _answer(
     import halfmax as hm
 
     if not files.is_wide:
-        with suggesting_to_drop_rows(paths, run):
+        from halfmax.cli.near_misses import naming_third_values
+
+        with suggesting_to_drop_rows(paths, run), naming_third_values(paths, files.truth):
             return getattr(hm, f"{name}_table")(paths, progress=bar, **files.arguments, **options)
     truth, scores = read_wide_pair(files, paths)
     bar.begin(f"{name}: {scores.rows:,} rows")

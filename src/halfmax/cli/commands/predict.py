@@ -12,6 +12,7 @@ from halfmax.cli.outcome import refuse_two_outputs, report
 from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.run import Run, running
 from halfmax.cli.streams import STANDARD, check_table_out, incoming, outgoing
+from halfmax.cli.thresholds_files import refuse_swapped, refuse_thresholds
 
 if TYPE_CHECKING:
     from halfmax.expected.decision import Decision
@@ -72,13 +73,16 @@ def apply(
         import halfmax as hm
         from halfmax.cli.column_finder import Roles, find_columns
 
+        refuse_swapped(thresholds, sources, run)
         with incoming([thresholds, *sources], run) as (file, *paths):
             tuned = hm.Thresholds.load(file)
             if wide or _looks_wide(tuned, paths, label):
                 _refuse_of_wide(context)
                 return _apply_wide(tuned, _one_file(paths), instance, path, unknown)
             o.refuse_options(context, ["instance"], "is for wide tables, and this one is long")
-            roles = Roles(None, score, None, (label,), o.chosen(context, "score"))
+            chosen = o.chosen(context, "score")
+            typed = {"score": score} if chosen else {}
+            roles = Roles(None, score, None, (label,), chosen, typed)
             written = hm.apply_table(
                 tuned,
                 paths,
@@ -127,6 +131,7 @@ def decide(
     def make(run: Run, bar: Bar, path: str) -> WrittenPredictions:
         import halfmax as hm
 
+        refuse_thresholds(sources)
         with incoming(sources, run) as paths:
             if wide:
                 _refuse_of_wide(context)

@@ -14,6 +14,7 @@ from halfmax.cli.missing_rows import suggesting_to_drop_rows
 from halfmax.cli.own_input import refuse_own_input
 from halfmax.cli.run import Run, running
 from halfmax.cli.streams import STANDARD, incoming, outgoing
+from halfmax.cli.thresholds_files import refuse_swapped
 
 if TYPE_CHECKING:
     from halfmax._core.gate.labelled import LabelledScores
@@ -71,6 +72,7 @@ def report(
     with running(quiet, debug) as run:
         _check_draws(resamples, seed)
         check_page("--out", out, force, title)
+        refuse_swapped(thresholds, data, run)
         refuse_own_input({"--out": out}, [thresholds, *files.paths()])
         with outgoing(out, ".html", force, run) as path, run.working("report: reading") as bar:
             written = _write(thresholds, files, path, options, run, bar)
@@ -121,7 +123,9 @@ def _write(
             files = files if labels else files._replace(label=None)
             files = files.found(paths, run, need_labels=labels)
             _check_class(tuned, files)
-            with suggesting_to_drop_rows(paths, run):
+            from halfmax.cli.near_misses import naming_third_values
+
+            with suggesting_to_drop_rows(paths, run), naming_third_values(paths, files.truth):
                 written, arrays = _read_long(tuned, files, paths, bar)
     written.thresholds.report(path, **arrays, **options, progress=bar)
     return written._replace(score=_score(written.thresholds, arrays))
