@@ -439,6 +439,42 @@ def test_restrictions_are_named_and_the_others_are_free(path, options, words):
     assert "best for" not in names["tuned"]
 
 
+NOTHING = {"min_recall": 0.999, "min_specificity": 0.999}
+NOTHING_WORDS = "recall at least 0.999 and specificity at least 0.999"
+
+
+@pytest.mark.filterwarnings("ignore::halfmax.HalfmaxWarning")
+@pytest.mark.parametrize(
+    ("average", "fact", "advice"),
+    [
+        ("binary", ", which nothing satisfies", f"No threshold satisfies {NOTHING_WORDS}, so no"),
+        ("micro", ", which nothing satisfies", "No thresholds were found that satisfy recall"),
+        (
+            "macro",
+            ", which 1 of the labels cannot",
+            f"1 of 2 labels ('b') cannot satisfy {NOTHING_WORDS}",
+        ),
+    ],
+)
+def test_a_page_says_that_nothing_satisfies_the_restrictions(path, average, fact, advice):
+    y, s = np.tile([[0], [1]], (20, 2)), np.tile([[0.1, 0.9], [0.9, 0.1]], (20, 1))
+    if average == "macro":
+        tuned = hm.tune(y, s, labels=["a", "b"], **NOTHING)
+    elif average == "micro":
+        tuned = hm.tune(y, s[:, [1, 1]], average="micro", **NOTHING)
+    else:
+        tuned = hm.tune(y[:, 0], s[:, 1], **NOTHING)
+    words = texts(reported(tuned, path))
+    assert f"Restricted to {NOTHING_WORDS}{fact}" in words
+    assert advice in words
+    other = texts(
+        reported(
+            tuned, path, y_true=tuned._tuning.data.truth, y_score=tuned._tuning.data.scores[::-1]
+        )
+    )
+    assert "nothing satisfies" not in other
+
+
 def test_thresholds_from_a_dictionary_are_judged_on_the_data(path):
     for name in ("dictionary", "dictionary, cost"):
         case = CASES[name]()

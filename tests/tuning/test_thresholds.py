@@ -375,6 +375,14 @@ def test_floors_that_cannot_be_satisfied_raise_a_warning_and_predict_no_rows(cas
         assert t.thresholds[1] == 0.9
 
 
+@pytest.mark.parametrize("case", WARNED)
+def test_an_assessment_warns_of_such_floors_in_the_same_words(case):
+    y_true, y_score, options, text = WARNED[case]
+    with pytest.warns(hm.HalfmaxWarning, match=f"^{re.escape(text)}$") as caught:
+        hm.assess(y_true, y_score, **options)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
 def test_many_labels_below_a_floor_are_counted_and_some_are_named():
     truth, scores = np.tile(TRUTH[:, :1], 9), np.tile(UPSIDE_DOWN[:, :1], 9)
     text = r"9 of 9 labels \(0, 1, 2, 3, 4 and 4 more\) .*: no rows are predicted for them$"
