@@ -43,6 +43,9 @@ class Refusing:
     def __array__(self, dtype=None, copy=None):
         raise self.error
 
+    def detach(self):
+        """What tensors of PyTorch have, and others do not."""
+
 
 @pytest.mark.parametrize("kind", [WithArray, WithDLPack])
 def test_arrays_of_other_libraries_are_read(kind):
@@ -74,3 +77,41 @@ def test_data_arrays_of_xarray_are_read():
     xarray = pytest.importorskip("xarray")
     t = hm.tune(xarray.DataArray(TRUTH), xarray.DataArray(SCORES))
     assert (t.threshold, t.score) == (EXPECTED.threshold, EXPECTED.score)
+
+
+def test_coordinates_of_xarray_name_the_labels():
+    xarray = pytest.importorskip("xarray")
+    rng = np.random.default_rng(0)
+    truth, scores = rng.random((30, 3)) < 0.4, rng.normal(size=(30, 3))
+
+    def named(values, names):
+        return xarray.DataArray(values, dims=("doc", "tag"), coords={"tag": list(names)})
+
+    t = hm.tune(named(truth, "abc"), named(scores, "abc"))
+    plain = hm.tune(truth, scores, labels=["a", "b", "c"])
+    assert t == plain
+    assert hm.tune(named(truth[:, ::-1], "cba"), named(scores, "abc")) == plain
+    expected = plain.predict(scores)
+    assert_array_equal(t.predict(named(scores[:, ::-1], "cba")), expected[:, ::-1])
+    more = named(np.column_stack([scores[:, 0], scores]), "zabc")
+    assert_array_equal(t.predict(more, unknown="ignore"), expected)
+    assert_array_equal(t.predict(more, unknown="never")[:, 1:], expected)
+    with pytest.raises(ValueError, match=r"missing from the thresholds: 'z'"):
+        t.predict(more)
+    with pytest.raises(ValueError, match=r"columns of y_score must not repeat; 'a' came twice"):
+        hm.tune(truth, named(scores, "aab"))
+
+
+@pytest.mark.parametrize("all_columns", [True, False])
+def test_sparse_columns_of_pandas_are_read(all_columns):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    truth, scores = rng.random((30, 3)) < 0.4, rng.random((30, 3))
+    dense = pandas.DataFrame(truth, columns=list("abc"))
+    some = dense.astype(dict.fromkeys("abc" if all_columns else "b", "Sparse[bool]"))
+    frame = pandas.DataFrame(scores, columns=list("abc"))
+    t = hm.tune(some, frame)
+    assert t == hm.tune(dense, frame)
+    predicted = t.predict(frame.astype("Sparse[float]"))
+    pandas.testing.assert_frame_equal(predicted, t.predict(frame))
+    assert hm.tune(some["b"], frame["b"]).threshold == t["b"]

@@ -185,7 +185,7 @@ BAD = [
         "not 0/1 in 2-D",
         tune([[0, 1], [1, 0], [1, 3]], S2),
         ValueError,
-        r"two classes; got 3: 0, 1 and 3",
+        r"two classes; y_true\[:, 1\] holds 3: 0, 1 and 3. If it identifies rows, leave it out",
     ),
     (
         "not 0/1 in sparse",
@@ -417,13 +417,51 @@ BAD = [
         "strings in a column",
         tune(Y2, pd.DataFrame({"a": S, "b": ["x", "y", "z"]})),
         TypeError,
-        r"y_score\['b'\] must be numbers or bool; got String",
+        r"y_score\['b'\] must be numbers or bool; row 0 holds 'x'. If it identifies rows, leave it "
+        r"out: y_score.drop\(columns='b'\)$",
     ),
     (
         "a category of scores",
         tune(Y, pd.Series(S).astype("category")),
         TypeError,
-        r"y_score must be numbers or bool; got Categorical",
+        r"y_score must be numbers or bool; it holds numbers as Categorical: .*astype\(float\)$",
+    ),
+    (
+        "objects with text among them",
+        tune(Y, pd.Series([0.1, "<5", 0.3], dtype=object)),
+        TypeError,
+        r"y_score must be numbers or bool; row 1 holds '<5'$",
+    ),
+    (
+        "objects with missing ones among them",
+        tune(Y, pd.Series([0.1, pd.NA, 0.3], dtype=object)),
+        ValueError,
+        r"y_score must not have missing values; <NA> in row 1. To drop .*y_score.notna\(\)",
+    ),
+    (
+        "a number for each row in the truth",
+        tune(pd.DataFrame({"a": Y, "id": [7, 8, 9]}), pd.DataFrame({"a": S, "id": [7, 8, 9]})),
+        ValueError,
+        r"two classes; y_true\['id'\] holds 3: 7, 8 and 9. If it identifies rows, leave it out",
+    ),
+    (
+        "frames of one column with two names",
+        tune(pd.DataFrame({"fraud": Y}), pd.DataFrame({"model": S})),
+        ValueError,
+        r"names .* differ: .*\. For one classifier pass the columns, y_true\['fraud'\] and "
+        r"y_score\['model'\]$",
+    ),
+    (
+        "three classes, one of them named",
+        tune(["a", "b", "c"], S, pos_label="c"),
+        ValueError,
+        r"got 3: 'a', 'b' and 'c'. Compare with the positive class first, as in y == 'c'$",
+    ),
+    (
+        "NaN among names in a list",
+        tune(["a", "b", np.nan], S, pos_label="a"),
+        ValueError,
+        r"y_true must not have missing values; y_true\[2\] is nan. To drop such rows",
     ),
     (
         "nulls in a column",

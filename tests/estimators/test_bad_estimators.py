@@ -428,7 +428,8 @@ BAD = [
         "expected of an unknown metric",
         expecting(metric="auc"),
         ValueError,
-        r"'f2', 'jaccard', 'precision', 'accuracy' or 'recall'; got 'auc'$",
+        r"'f2', 'jaccard', 'precision', 'accuracy' or 'recall'; got 'auc'; that one does not "
+        r"depend on a threshold$",
     ),
     (
         "expected of costs",

@@ -13,7 +13,10 @@ from strategies import many_labels, one_classifier, restrictions, to_sparse
 import halfmax as hm
 from halfmax.metrics.named import find_metric
 
-pytestmark = pytest.mark.kernels
+pytestmark = [
+    pytest.mark.kernels,
+    pytest.mark.filterwarnings("ignore:.*so errors pay:halfmax.HalfmaxWarning"),
+]
 
 prices = st.sampled_from([0, 1, 2, 10, 0.5, 0.1, 2.5, 1.01, -1, -0.3])
 costs = st.fixed_dictionaries(dict.fromkeys(("tp", "fp", "fn", "tn"), prices))
@@ -254,3 +257,28 @@ def test_a_threshold_that_predicts_nothing_says_why():
         hm.tune(y, p, hm.cost(fp=10, fn=1))
     with pytest.warns(hm.HalfmaxWarning, match="no threshold scores more than that; check that h"):
         hm.tune(y, p, "mcc")
+
+
+@pytest.mark.parametrize(
+    ("prices", "wrong"),
+    [
+        ({"fp": 5, "fn": -80}, "fn=-80 costs less than tp=0, so errors pay"),
+        ({"fp": -5, "fn": 80}, "fp=-5 costs less than tn=0, so errors pay"),
+        ({"fp": 5, "fn": [-80, -20]}, "fn costs less than tp=0, so errors pay"),
+        ({"fp": 5, "fn": 80, "tp": -20}, None),
+        ({"fp": 5, "fn": 1, "tp": 5}, None),
+        ({"fp": 5, "fn": [-80, 20]}, None),
+        ({"fp": 0, "fn": 0}, None),
+    ],
+)
+def test_prices_with_the_wrong_sign_are_questioned(prices, wrong):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        hm.cost(**prices)
+        find_metric("cost(fp=5, fn=-80)")  # as it is read from a file
+    assert [str(w.message)[: len(wrong or "")] for w in caught] == ([wrong] if wrong else [])
+
+
+@pytest.mark.filterwarnings("ignore:these thresholds predict nothing:halfmax.HalfmaxWarning")
+def test_a_mean_cost_of_nothing_is_0_and_not_minus_0():
+    assert "= 0 (" in repr(hm.tune([0, 1] * 20, range(40), hm.cost(fp=5, fn=0)))

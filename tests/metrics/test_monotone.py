@@ -71,6 +71,7 @@ def test_the_search_finds_metrics_that_are_not_monotone(name):
     assert not Objective(metric).is_monotone(np.array([5]), np.array([12]))
 
 
+@pytest.mark.filterwarnings("ignore:.*so errors pay:halfmax.HalfmaxWarning")
 @pytest.mark.parametrize(
     ("costs", "monotone"),
     [

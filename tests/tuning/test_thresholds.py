@@ -167,6 +167,20 @@ def test_large_numbers_print_in_full():
     assert cells[4].replace(",", "").startswith("20001")
 
 
+def test_one_classifier_without_a_name_shows_no_label_0():
+    unnamed, named = (
+        hm.tune(Y, [0.1, 0.9, 0.3, 0.8]),
+        hm.tune(Y, [0.1, 0.9, 0.3, 0.8], labels=["x"]),
+    )
+    assert repr(unnamed).splitlines()[1].split()[0] == "threshold"
+    assert unnamed.table()["label"] == [0]
+    assert repr(named).splitlines()[2].split()[0] == "x"
+    for result in (hm.assess(Y, [0.1, 0.9, 0.3, 0.8]), hm.diagnose(Y, [0.1, 0.9, 0.3, 0.8])):
+        assert "label  " not in repr(result)
+        assert "\n0 " not in repr(result)
+    assert "batch" not in repr(hm.decide([0.2, 0.7])).splitlines()[1]
+
+
 def test_a_label_with_line_breaks_or_escapes_does_not_break_the_lines():
     t = hm.tune(Y2, S2, labels=["two\nlines", "\x1b[31mred"])
     assert len(repr(t).splitlines()) == 4

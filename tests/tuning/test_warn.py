@@ -254,12 +254,13 @@ def test_other_guards_raise_warnings_of_floods_but_not_of_optimism():
     assert not warned(y, s, guard="fbr")
 
 
-def test_labels_without_any_negative_do_not_warn():
+def test_labels_without_any_negative_do_not_warn_but_one_classifier_does():
     y = np.full((100, 3), 1)
     s = np.random.default_rng(0).random((100, 3))
     for zero_division in (0.0, 1.0, np.nan):
         assert not warned(y, s, zero_division=zero_division)
-        assert not warned(y[:, 0], s[:, 0], zero_division=zero_division)
+        (warning,) = warned(y[:, 0], s[:, 0], zero_division=zero_division)
+        assert str(warning.message).startswith("y_true has no negatives")
 
 
 def test_scores_that_are_never_predicted_raise_a_warning():
@@ -491,5 +492,21 @@ def test_a_classifier_that_predicts_every_row_is_questioned():
         "scores mean more likely positive, and which class is positive (pos_label); see diagnose() "
         "for details"
     )
-    assert not warned(np.ones(200), rng.random(200))
     assert not warned(y, rng.random(200) + y)
+
+
+def test_scores_that_point_the_other_way_are_questioned_whatever_is_asked_for():
+    rng = np.random.default_rng(0)
+    y = rng.random(900) < 0.2
+    s = rng.normal(size=900) + 1.5 * y
+    question = "check that higher scores mean more likely positive"
+    floor = text_of(y, -s, metric="specificity", min_recall=0.95)
+    assert re.match(r"1\d.* % of the rows predicted are positive, and 1.* % of all rows: ", floor)
+    dear = text_of(~y, s, metric=hm.cost(fp=1, fn=50))
+    assert dear.startswith("all 900 rows are predicted, and no threshold costs less: ")
+    capped = warned(y, -s, metric="recall", max_predicted=30)
+    assert "predict nothing at all" in str(capped[0].message)
+    assert all(question in text for text in (floor, dear, str(capped[0].message)))
+    assert not warned(y, s, metric="specificity", min_recall=0.95)
+    assert not warned(y, s, metric=hm.cost(fp=1, fn=5))
+    assert not warned(y, s, metric="recall", max_predicted=30)

@@ -215,9 +215,9 @@ def cost(*, fp: Any, fn: Any, tp: Any = 0.0, tn: Any = 0.0) -> Cost | RowCost:
 
 
 def _warn_of_signs(costs: dict[str, Any]) -> None:
-    """Warn of prices under which it pays to be wrong, as when losses are written as -80."""
+    """Warn of errors that pay, as when losses are written as -80."""
     for wrong, right in (("fn", "tp"), ("fp", "tn")):
-        if np.all(np.less(costs[wrong], costs[right])):
+        if np.all(np.less(costs[wrong], np.minimum(costs[right], 0.0))):
             prices = [
                 "" if isinstance(costs[name], np.ndarray) else f"={_written(costs[name])}"
                 for name in (wrong, right)

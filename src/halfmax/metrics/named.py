@@ -209,7 +209,7 @@ def _hint(metric: object, offered: list[str]) -> str:
         return f"; that is an average: {setting('average', metric)}"
     plain = metric.strip().lower().replace(" ", "_").replace("-", "_")
     if plain in _WITHOUT_THRESHOLD:
-        return "; that one does not depend on a threshold, so there is nothing to tune"
+        return "; that one does not depend on a threshold"
     known = {name.replace("_", ""): name for name in NAMED} | _ALSO
     meant = known.get(plain, known.get(plain.replace("_", "")))
     if meant in offered:

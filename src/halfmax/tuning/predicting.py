@@ -51,6 +51,8 @@ class Predicting:
             )
         y_score = self._with_known_columns(y_score, unknown)
         scores = open_scores(y_score, "y_score")
+        if unknown == "ignore" and scores.native is None:
+            scores = self._with_known_labels(scores)
         limits = self._thresholds_for(scores, never=unknown == "never")
         predictions = _apply.predict(scores.values, limits)
         return like_input(predictions, scores, y_score)
@@ -65,6 +67,14 @@ class Predicting:
             return y_score
         known = set(self.labels or ())
         return frames.with_columns(y_score, [name for name in columns if name in known])
+
+    def _with_known_labels(self, scores: Matrix) -> Matrix:
+        """Leave out named columns without a threshold of what is no frame, such as xarray."""
+        if scores.labels is None or self.labels is None or self.average == "binary":
+            return scores
+        kept = [place for place, name in enumerate(scores.labels) if name in set(self.labels)]
+        labels = tuple(scores.labels[place] for place in kept)
+        return scores._replace(values=scores.values[:, kept], labels=labels)
 
     def _places_of(self, columns: Labels, more: Labels = ()) -> list[int]:
         """Return the place of each column among the labels and those after them."""

@@ -7,7 +7,7 @@ from halfmax._core.limits import limits
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
 from halfmax.metrics.average import mean_of_known, mean_over_labels
-from halfmax.metrics.counts import Counts
+from halfmax.metrics.counts import Counts, beyond_rounding
 from halfmax.metrics.goal import Goal
 from halfmax.metrics.objective import Objective
 from halfmax.metrics.words import metric_name, shown
@@ -20,9 +20,18 @@ from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tuning import Tuning
 
 _FEWEST_ROWS = 20  # with fewer rows, anything may be chance
+_ROUNDING = 1e-9  # of sums of weights
 NO_POSITIVES = (
     f"{in_python('y_true')} has no positives, so no threshold can be tuned and no rows are "
     f"predicted: pass rows with positives, or check {in_python('pos_label')}"
+)
+_NO_NEGATIVES = (
+    f"{in_python('y_true')} has no negatives, so every threshold is right that predicts all rows: "
+    f"pass rows with negatives, or check {in_python('pos_label')}"
+)
+_DIRECTION = (
+    "check that higher scores mean more likely positive, and which class is positive "
+    f"({in_python('pos_label')})"
 )
 _NOTHING = {  # guard: why nothing is predicted, and what to do
     "never": (
@@ -46,7 +55,8 @@ _NOTHING = {  # guard: why nothing is predicted, and what to do
 
 def warn_of_problems(tuning: Tuning, tuned: Thresholds, n_rows: int, weighted: bool) -> None:
     """Warn the caller of `tune` of all problems that these thresholds have."""
-    if not tuning.choice.counts.positives.any():
+    counts = tuning.choice.counts
+    if not counts.positives.any():
         warn(NO_POSITIVES)
         return
     below = warn_below_floors(tuning, tuned)
@@ -54,8 +64,16 @@ def warn_of_problems(tuning: Tuning, tuned: Thresholds, n_rows: int, weighted: b
         if not below:
             _warn_of_few_rows(tuning, tuned, n_rows)
         return
-    _warn_of_nothing(tuning, tuned)
+    if tuning.goal.one_classifier and not _negatives(counts).any():
+        warn(_NO_NEGATIVES)
+        return
+    if not below:
+        _warn_of_nothing(tuning, tuned)
     _warn_of_curse(tuning, tuned, weighted)
+
+
+def _negatives(counts: Counts) -> Array:
+    return beyond_rounding(counts.total - counts.positives, counts.total)
 
 
 def _warn_of_few_rows(tuning: Tuning, tuned: Thresholds, n_rows: int) -> None:
@@ -87,18 +105,25 @@ def _warn_of_curse(tuning: Tuning, tuned: Thresholds, weighted: bool) -> None:
         messages += _of_optimism(tuning, tuned)
     if messages:
         warn(f"{'; '.join(messages)}. {_remedy(goal)}", OptimismWarning)
-    elif goal.one_classifier and goal.metric.is_share_of_hits:
-        _warn_of_everyone(tuning)
+    elif goal.one_classifier:
+        _warn_of_no_skill(tuning)
 
 
-def _warn_of_everyone(tuning: Tuning) -> None:
-    """Warn if a classifier does best by predicting every row, as one without any signal does."""
-    _, predicted, positives, total = (part[0] for part in tuning.choice.counts)
-    if positives < predicted == total:
+def _warn_of_no_skill(tuning: Tuning) -> None:
+    """Warn if a classifier predicts every row, or rows that are positive less often than others."""
+    tp, predicted, positives, total = (float(part[0]) for part in tuning.choice.counts)
+    see = f"{_DIRECTION}; see {in_python('diagnose()')} for details"
+    if predicted == total:
+        why = (
+            "and no threshold costs less"
+            if tuning.goal.metric.is_cost
+            else "as by a classifier that knows nothing"
+        )
+        warn(f"all {total:,.6g} rows are predicted, {why}: {see}", OptimismWarning)
+    elif tp * total < predicted * positives * (1.0 - _ROUNDING):
         warn(
-            f"all {total:,.6g} rows are predicted, as by a classifier that knows nothing: check "
-            "that higher scores mean more likely positive, and which class is positive "
-            f"({in_python('pos_label')}); see {in_python('diagnose()')} for details",
+            f"{100 * tp / predicted:.3g} % of the rows predicted are positive, and "
+            f"{100 * positives / total:.3g} % of all rows: {see}",
             OptimismWarning,
         )
 
@@ -106,14 +131,13 @@ def _warn_of_everyone(tuning: Tuning) -> None:
 def _warn_of_nothing(tuning: Tuning, tuned: Thresholds) -> None:
     """Warn if no rows are predicted although there are positives.
 
-    If floors are the reason, another warning says so; for some metrics, such as accuracy, it may be
-    optimal.
+    For some metrics, such as accuracy, it may be optimal.
     """
     counts, goal = tuning.choice.counts, tuning.goal
     if counts.predicted.any() or not counts.positives.any():
         return
     name = None if goal.guard is None else goal.guard.name
-    if goal.objective.restrictions or (tuned.score > 0 and name != "never"):
+    if tuned.score > 0 and name != "never":
         return
     why, what = _NOTHING.get(name, _NOTHING[None])
     if (
@@ -122,16 +146,8 @@ def _warn_of_nothing(tuning: Tuning, tuned: Thresholds) -> None:
         and positive_entries(tuning.data)[1].max() > -np.inf
     ):
         why = f"no threshold {'costs less' if goal.metric.is_cost else 'scores more'} than that"
-        what = (
-            "check that higher scores mean more likely positive, and which class is positive "
-            f"({in_python('pos_label')})"
-        )
+        what = _DIRECTION
     warn(f"these thresholds predict nothing at all, though there are positives: {why}; {what}")
-
-
-def _can_reach_positives(tuning: Tuning) -> bool:
-    """Whether some threshold predicts a positive, as far as is known."""
-    return tuning.data is not None and bool(positive_entries(tuning.data)[1].max() > -np.inf)
 
 
 def _remedy(goal: Goal) -> str:

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python, warn
 from halfmax._core.gate import frames
-from halfmax._core.gate.kinds import is_sparse
-from halfmax._core.gate.labels import Labels
+from halfmax._core.gate.kinds import is_sparse, names_of_columns
+from halfmax._core.gate.labels import Labels, check_labels
 from halfmax._core.gate.missing import Together, drop_line
 from halfmax._core.limits import limits
 from halfmax._core.threads import map_blocks, spans
@@ -65,9 +65,11 @@ def open_matrix(
     """
     if is_sparse(values):
         return Matrix(_canonical_csr(values, name), None, None)
-    labels, native = None, None
+    labels, native = names_of_columns(values), None
     if (opened := frames.to_numpy(values, name, rows, classes)) is not None:
         (values, labels), native = opened, values
+    elif labels is not None:
+        check_labels(labels, len(labels), f"columns of {in_python(name)}")
     refuse_masked(values, name)
     array = _as_array(values, name)
     _check_kind(array.dtype, name, _CLASSES if classes else _NUMBERS)

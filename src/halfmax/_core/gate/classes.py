@@ -63,7 +63,22 @@ def positive_class(matrix: Matrix, name: str, pos_label: Any, rows: Together = N
         _refuse_missing(matrix, name, rows)
     if pos_label is None and _holds_numbers(matrix) and not _are_whole(classes):
         refuse_not_binary(matrix, name)
+    if len(classes) > 2 and matrix.values.ndim == 2:
+        _refuse_column(matrix, name)
     return which_is_positive(classes, in_python(name), pos_label)
+
+
+def _refuse_column(matrix: Matrix, name: str) -> None:
+    """Refuse a column that alone holds more than two classes, such as one that numbers rows."""
+    classes = [_classes(column) for column in matrix.values.T]
+    worst = max(range(len(classes)), key=lambda place: len(classes[place]))
+    if len(found := classes[worst]) > 2:
+        label = f":, {worst}" if matrix.labels is None else repr(matrix.labels[worst])
+        raise ArgumentError(
+            f"{in_python(name)} must hold two classes; {in_python(name)}[{label}] holds "
+            f"{len(found):,}: {_spelled(found)}. If it identifies rows, leave it out; otherwise "
+            "compare with the positive class first"
+        )
 
 
 def which_is_positive(classes: list[Any], what: str, pos_label: Any) -> Any:

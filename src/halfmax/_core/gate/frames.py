@@ -1,5 +1,6 @@
 """Data frames and series of any library, read and written through Narwhals."""
 
+import sys
 from collections.abc import Hashable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ def to_numpy(
         return None
     import narwhals as nw  # arrays do not need it
 
+    values = _without_sparse_columns(values)
     try:
         data = nw.from_native(values, pass_through=True, allow_series=True)
     except nw.exceptions.DuplicateError as error:
@@ -45,6 +47,21 @@ def to_numpy(
     if array.dtype == object:  # nullable columns of pandas, or bool beside int
         array = np.column_stack([column.to_numpy() for column in data.iter_columns()])
     return array, tuple(data.columns)
+
+
+def _without_sparse_columns(values: Any) -> Any:
+    """Fill in what sparse columns of pandas leave out; Narwhals does not read them."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(values, (pandas.DataFrame, pandas.Series)):
+        return values
+    if isinstance(values, pandas.Series):
+        return values.sparse.to_dense() if isinstance(values.dtype, pandas.SparseDtype) else values
+    sparse = {
+        name: dtype.subtype
+        for name, dtype in values.dtypes.items()
+        if isinstance(dtype, pandas.SparseDtype)
+    }
+    return values.astype(sparse) if sparse else values
 
 
 def holds_mask(values: Any) -> bool:
@@ -192,7 +209,11 @@ def _check_column(
     names = (nw.String, nw.Categorical, nw.Enum, nw.Object)
     number = column.dtype.is_numeric() or column.dtype == nw.Boolean
     if not (number or (classes and column.dtype in names)):
-        raise ArgumentTypeError(f"{place} must be numbers or bool; got {column.dtype}")
+        if column.dtype in names:
+            _refuse_words(column, place, name, rows)
+        raise ArgumentTypeError(
+            f"{place} must be numbers or bool; got {column.dtype}{_without(column, place, name)}"
+        )
     if missing := int(column.null_count()):
         # pandas counts NaN as null; either way the number is missing.
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
@@ -200,3 +221,33 @@ def _check_column(
         raise ArgumentError(
             f"{place} must not have missing values; {what} in row {row}{drop_line(name, rows)}"
         )
+
+
+def _refuse_words(column: "nw.Series[Any]", place: str, name: str, rows: Together) -> None:
+    """Refuse a column of text or objects by its first value that is no number, if there is one."""
+    for row, value in enumerate(column.to_list()):
+        if value is None or str(value) in ("nan", "<NA>"):
+            raise ArgumentError(
+                f"{place} must not have missing values; {value} in row {row}{drop_line(name, rows)}"
+            )
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            raise ArgumentTypeError(
+                f"{place} must be numbers or bool; row {row} holds {value!r:.60}"
+                f"{_without(column, place, name)}"
+            ) from None
+    raise ArgumentTypeError(
+        f"{place} must be numbers or bool; it holds numbers as {column.dtype}: convert it with "
+        "astype(float)"
+    )
+
+
+def _without(column: "nw.Series[Any]", place: str, name: str) -> str:
+    """Return how to leave a column of a frame out, which may identify the rows."""
+    if place == in_python(name):  # a series
+        return ""
+    library = column.implementation.name.lower()
+    named = {"pandas": f"columns={column.name!r}", "polars": repr(column.name)}.get(library)
+    how = "" if named is None else f": {name}.drop({named})"
+    return f". If it identifies rows, leave it out{how}"

@@ -12,9 +12,12 @@ Labels = tuple[Hashable, ...]
 _MOST_COMPARED = 20_000  # labels; the search for a similar name among more takes too long
 
 
-def check_labels(labels: Iterable[Hashable], n_labels: int) -> Labels:
-    """Check the names of labels: one for each column, without duplicates."""
-    name = in_python("labels")
+def check_labels(labels: Iterable[Hashable], n_labels: int, what: str | None = None) -> Labels:
+    """Check the names of labels: one for each column, without duplicates.
+
+    `what` holds them, for errors; by default the argument labels.
+    """
+    name = in_python("labels") if what is None else what
     if isinstance(labels, (str, bytes)):
         raise ArgumentTypeError(
             f"{name} must be a sequence of names; got the single name {labels!r}"
