@@ -6,6 +6,9 @@ import numpy as np
 
 from halfmax._core.text import spell_out
 from halfmax._core.types import Array
+from halfmax.honesty import cross_fit, on_staircase
+from halfmax.honesty.assessment import Assessment
+from halfmax.honesty.case import ASSESS_RESAMPLES
 from halfmax.honesty.diagnosis import FINDINGS
 from halfmax.metrics.average import WEIGHTED, mean_over_labels
 from halfmax.metrics.cost import Cost
@@ -309,7 +312,19 @@ def assessed(content: Content) -> str:
         f"{_upper(words.headline)} is {words.text(content.score)} on the tuning rows. On new rows "
         f"of the same kind, expect {expected} ({interval}, for unlimited new rows; the "
         f"{'cost' if words.is_cost else 'score'} of a single new set varies more)."
-        f"{curse if lost > 0 else ''}"
+        f"{curse if lost > 0 else ''}{_resamples(content, found)}"
+    )
+
+
+def _resamples(content: Content, found: Assessment) -> str:
+    """Say how many resamples there were, if `assess` would draw more by default."""
+    goal, drawn = content.subject.goal, len(found.resampled_scores)
+    most = ASSESS_RESAMPLES if on_staircase.can_judge(goal) else cross_fit.MOST_REPLICATES
+    if drawn >= most:
+        return ""
+    return (
+        f" This page draws {drawn:,} bootstrap resamples and assess() {ASSESS_RESAMPLES:,} by "
+        "default, so their numbers may differ slightly."
     )
 
 

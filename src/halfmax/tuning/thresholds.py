@@ -200,7 +200,7 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
         diagnosis: Any = None,
         decision: Any = None,
         title: str | None = None,
-        n_resamples: int = 200,
+        n_resamples: int | None = None,
         seed: int = 0,
         overwrite: bool = True,
         progress: ProgressLike = None,
@@ -239,8 +239,12 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
             A result of `decide` for a batch, which gets a section of its own.
         title : str, optional
             Title of the page.
-        n_resamples, seed : int
-            As `assess` takes them.
+        n_resamples : int, optional
+            The number of bootstrap replicates, as in `assess`. By default as many as `assess`
+            draws, 1,000, so that both show the same numbers; for more than 50 labels it is 200,
+            and the page says so.
+        seed : int, default 0
+            The seed of the random numbers, as in `assess`.
         overwrite : bool, default True
             Whether an existing file may be replaced.
         progress : bool or callable, optional
