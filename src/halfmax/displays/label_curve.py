@@ -11,7 +11,6 @@ from halfmax._core.types import Floats
 from halfmax.displays.base import Display, name_of_estimator, number, plain, spread
 from halfmax.displays.curves import CurveLook, Looks
 from halfmax.displays.one_label import OneLabel, metric_of_rows
-from halfmax.displays.own_rule import Asked
 from halfmax.displays.style import NARROW
 from halfmax.metrics.metric import Metric
 from halfmax.tuning.thresholds import Thresholds
@@ -170,6 +169,7 @@ class LabelCurveDisplay(Display):
         Display
             The display, drawn.
         """
+        from halfmax.estimators.own_rule import Asked
         from halfmax.estimators.threshold_scorer import scored_rows
 
         asked = Asked(metric, threshold, pos_label, response_method).of(estimator, X)

@@ -13,7 +13,6 @@ from halfmax.displays.base import name_of, name_of_estimator, shown_interval
 from halfmax.displays.curve_counts import band, counts_at_scores
 from halfmax.displays.lettering import Line
 from halfmax.displays.one_label import OneLabel, refuse_costs_of_rows
-from halfmax.displays.own_rule import Asked
 from halfmax.displays.threshold_axis import COLOURS, OWN, Point, ThresholdAxisDisplay
 from halfmax.metrics.metric import Metric
 from halfmax.metrics.named import PRECISION, RECALL
@@ -265,6 +264,7 @@ class ThresholdCurveDisplay(ThresholdAxisDisplay):
         ThresholdCurveDisplay
             The display, drawn.
         """
+        from halfmax.estimators.own_rule import Asked
         from halfmax.estimators.threshold_scorer import scored_rows
 
         asked = Asked(metric, threshold, pos_label, response_method).of(estimator, X)

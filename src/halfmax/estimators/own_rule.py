@@ -2,6 +2,11 @@
 
 from typing import Any, NamedTuple
 
+from sklearn.pipeline import Pipeline
+
+from halfmax.estimators.responses import find_method
+from halfmax.estimators.targets import TargetKind
+from halfmax.estimators.threshold_classifier import ThresholdClassifier
 from halfmax.metrics.cost import RowCost
 from halfmax.metrics.metric import Metric
 
@@ -19,12 +24,6 @@ class Asked(NamedTuple):
 
         The threshold is that of one class in scores of one method, and no other.
         """
-        from sklearn.pipeline import Pipeline
-
-        from halfmax.estimators.responses import find_method
-        from halfmax.estimators.targets import TargetKind
-        from halfmax.estimators.threshold_classifier import ThresholdClassifier
-
         model = estimator
         if isinstance(estimator, Pipeline) and isinstance(estimator[-1], ThresholdClassifier):
             model, X = estimator[-1], estimator[:-1].transform(X)
