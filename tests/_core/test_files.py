@@ -45,13 +45,22 @@ def with_values(thresholds, **changes):
         "label_scores": np.full(size, 0.5),
         "precision": np.full(size, 0.5),
         "recall": np.full(size, 0.5),
+        "specificity": np.full(size, 0.5),
         "support": np.full(size, 3),
         "predicted": np.full(size, 4),
     }
     return hm.Thresholds(thresholds=np.array(thresholds, float), **(fields | changes))
 
 
-ARRAYS = ("thresholds", "label_scores", "precision", "recall", "support", "predicted")
+ARRAYS = (
+    "thresholds",
+    "label_scores",
+    "precision",
+    "recall",
+    "specificity",
+    "support",
+    "predicted",
+)
 PLAIN = ("metric", "average", "labels", "shared")
 FLOATS = ("score", "zero_division")
 
@@ -119,6 +128,7 @@ def any_thresholds(draw):
         label_scores=column(finite | st.just(NAN)),
         precision=column(share),
         recall=column(share),
+        specificity=column(share),
         support=column(counts),
         predicted=column(counts),
     )
@@ -195,6 +205,16 @@ def test_a_path_may_be_a_string(path):
     assert hm.Thresholds.load(str(path)).threshold == 0.5
 
 
+def test_the_specificity_of_earlier_files_is_not_known(path, content):
+    before = tuned()
+    for row in content["labels"]:
+        del row["specificity"]
+    path.write_text(json.dumps(content))
+    back = hm.Thresholds.load(path)
+    assert np.isnan(back.specificity).all()
+    assert bits(back) | {"specificity": None} == bits(before) | {"specificity": None}
+
+
 # What the file looks like.
 
 
@@ -257,6 +277,12 @@ def test_foreign_and_hostile_files_are_refused(path, raw):
     refused(path)
 
 
+@pytest.mark.parametrize("numbers", [{"cat": 0.5}, {"cat": float("inf"), "dog": 1}])
+def test_a_plain_dictionary_is_refused_with_what_reads_it(path, numbers):
+    path.write_text(json.dumps(numbers))
+    refused(path, "a plain dictionary of labels and numbers", "Thresholds.from_dict(json.load(")
+
+
 def test_a_truncated_file_is_refused_wherever_it_ends(path):
     tuned().save(path)
     raw = path.read_bytes().rstrip()
@@ -304,6 +330,7 @@ WRONG_IN_ROW = {
     "score": WRONG_NUMBERS,
     "precision": [*WRONG_NUMBERS, 1.5, -0.1, "inf"],
     "recall": [*WRONG_NUMBERS, 1.5, -0.1, "inf"],
+    "specificity": [value for value in WRONG_NUMBERS if value != MISSING] + [1.5, -0.1, "inf"],
     "support": WRONG_COUNTS,
     "predicted": WRONG_COUNTS,
 }

@@ -24,7 +24,10 @@ from strategies import one_classifier
 import halfmax as hm
 from halfmax.displays import notebook
 
-pytestmark = pytest.mark.usefixtures("close_figures")
+pytestmark = [
+    pytest.mark.usefixtures("close_figures"),
+    pytest.mark.filterwarnings("ignore:.*so errors pay:halfmax.HalfmaxWarning"),
+]
 
 OUTCOMES = ("tp", "fp", "fn", "tn")
 prices = st.sampled_from([0, 1, 2, 10, 0.5, 0.1, 2.5, -1, -0.3])

@@ -128,6 +128,7 @@ def test_labels_at_the_edges_have_marks_of_their_own():
     shown = HEALTH(tuple("abcd"), rates, shares, np.zeros(4, bool), 100).plot()
     assert "1 without positives, predicted" in texts(shown)
     assert "2 never predicted" in texts(shown)
+    assert "1 label predicted, not flooding" in texts(shown)
     low = shown.ax_.get_ylim()[0]
     marks = {line.get_marker(): line.get_xydata() for line in shown.ax_.get_lines()}
     assert (marks["v"][:, 1] < 2 * low).all()

@@ -1,6 +1,7 @@
 """`Thresholds.plot`: the right display of one label, of many, and without data."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -68,7 +69,9 @@ DRAWN = [
     (lambda: tuned().plot(label="cat"), "label must be .* did you mean 'cats'?"),
     (
         lambda: hm.Thresholds.from_dict({"a": 0.3, "b": 0.6}).plot(),
-        r"not in memory, .* unknown\. With data, tune\(.*\)\.replace\(t\.to_dict\(\)\)\.plot\(\)",
+        r"^these thresholds do not have their data in memory, and cannot be compared with "
+        r"calibrated probabilities: the scores that these thresholds reach are unknown, and so is "
+        r"their F\*/2\. With data, tune\(.*\)\.replace\(t\.to_dict\(\)\)\.plot\(\) draws them$",
     ),
     (
         lambda: hm.Thresholds.from_dict({"a": 0.3, "b": 0.6}).plot(label="a"),
@@ -84,7 +87,7 @@ DRAWN = [
     ),
     (
         lambda: (tuned(average="micro") | tuned(average="micro")).plot(),
-        "must have known scores to be compared",
+        "the scores that these thresholds reach are unknown",
     ),
 ]
 
@@ -93,6 +96,31 @@ DRAWN = [
 def test_pictures_that_need_unknown_data_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+ONE, SCORES = YY[:, 0], SS[:, 0]
+CLASSES = np.where(ONE, "yes", "no")
+KINDS = {
+    "many labels": ({"metric": "recall"}, "cats", YY, SS),
+    "one classifier": ({}, None, ONE, SCORES),
+    "a named class": ({"pos_label": "yes"}, None, CLASSES, SCORES),
+    "costs": ({"metric": hm.cost(fp=1, fn=3)}, None, ONE, SCORES),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_data_the_message_says_how_to_draw_with_them(path, kind):
+    options, label, y_true, y_score = KINDS[kind]
+    t = loaded(hm.tune(y_true, y_score, labels=NAMES if label else None, **options), path)
+    with pytest.raises(ValueError, match="set by hand") as caught:
+        t.plot(label=label)
+    code = str(caught.value).partition("with data, use ")[2]
+    assert code.startswith("CostCurveDisplay" if kind == "costs" else "ThresholdCurveDisplay")
+    assert ("pos_label='yes'" in code) == (kind == "a named class")
+    if label is not None:
+        y_true, y_score = (pd.DataFrame(part, columns=NAMES) for part in (y_true, y_score))
+    drawn = eval(f"hm.{code}", {"hm": hm, "t": t, "y_true": y_true, "y_score": y_score})
+    assert (drawn.threshold, drawn.metric) == (t.thresholds[0], t.metric)
 
 
 def test_data_give_numbers_of_ones_own_a_picture():

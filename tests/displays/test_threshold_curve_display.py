@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import halfmax as hm
 from halfmax._core.gate.labelled import read_labelled
@@ -165,3 +167,54 @@ def test_estimators_of_one_and_of_many_labels():
     ridge = Ridge().fit(X, Y)
     found = CURVE.from_estimator(ridge, X, Y.astype(int))
     assert found.thresholds[-1] == ridge.predict(X).max()
+
+
+# Classifiers with a threshold of their own.
+
+OLD, NEW = (np.random.default_rng(seed).normal(size=(400, 2)) for seed in (3, 4))
+OLD_Y, NEW_Y = (np.where(X[:, 0] + X[:, 1] ** 2 > 1.5, "b", "a") for X in (OLD, NEW))
+OWN_RULES = {
+    "tuned": {"metric": "f2"},
+    "the first class": {"pos_label": "a", "metric": "jaccard"},
+    "decisions of the first class": {"pos_label": "a", "response_method": "decision_function"},
+    "fixed": {"thresholds": 0.3},
+    "costs": {"metric": hm.cost(fp=1, fn=4)},
+}
+
+
+@pytest.mark.parametrize("options", OWN_RULES.values(), ids=OWN_RULES)
+@pytest.mark.parametrize("in_pipeline", [False, True])
+def test_the_threshold_of_a_threshold_classifier_is_marked(options, in_pipeline):
+    model = own = hm.ThresholdClassifier(LogisticRegression(), **options)
+    if in_pipeline:
+        model = make_pipeline(StandardScaler(), own)
+    model.fit(OLD, OLD_Y)
+    found = CURVE.from_estimator(model, NEW, NEW_Y, n_resamples=0)
+    assert (found.threshold, found.metric) == (own.threshold_, own._rule.goal.metric.name)
+    assert found.score == pytest.approx(model.score(NEW, NEW_Y))
+    assert found.best_score >= found.score
+    other = CURVE.from_estimator(model, NEW, NEW_Y, "mcc", n_resamples=0)
+    assert (other.threshold, other.metric) == (own.threshold_, "mcc")
+    assert CURVE.from_estimator(model, NEW, NEW_Y, threshold=0.7, n_resamples=0).threshold == 0.7
+    shown = hm.PrecisionRecallDisplay.from_estimator(model, NEW, NEW_Y)
+    assert (shown.threshold, shown.metric) == (found.threshold, found.metric)
+
+
+def test_fixed_thresholds_of_a_fitted_estimator_are_marked():
+    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(OLD, OLD_Y)
+    model = hm.ThresholdClassifier(fitted, thresholds=0.4)
+    assert CURVE.from_estimator(model, NEW, NEW_Y, n_resamples=0).threshold == 0.4
+
+
+def test_a_threshold_is_not_marked_in_scores_that_it_does_not_cut():
+    model = hm.ThresholdClassifier(LogisticRegression()).fit(OLD, OLD_Y)
+    for other in ({"pos_label": "a"}, {"response_method": "decision_function"}):
+        found = CURVE.from_estimator(model, NEW, NEW_Y, n_resamples=0, **other)
+        assert found.threshold == found.best_threshold
+    model = hm.ThresholdClassifier(LogisticRegression(), rule="expected").fit(OLD, OLD_Y)
+    found = CURVE.from_estimator(model, NEW, NEW_Y, n_resamples=0)
+    assert found.threshold == found.best_threshold
+    of_labels = hm.ThresholdClassifier(OneVsRestClassifier(LogisticRegression()), cv=2)
+    of_labels.fit(OLD, OLD > 0)
+    found = CURVE.from_estimator(of_labels, NEW, NEW > 0, label=1, n_resamples=0)
+    assert found.threshold == found.best_threshold

@@ -186,3 +186,11 @@ def test_replicates_in_which_no_positive_can_be_reached():
     scores = [-np.inf, -0.7, -np.inf, -0.6, 0.0, -np.inf]
     a = hm.assess([1, 1, 1, 0, 0, 0], scores, "precision", zero_division=np.nan, n_resamples=300)
     assert a.threshold_interval[1] == np.inf
+
+
+def test_labels_without_positives_do_not_disturb_a_weighted_mean():
+    rng = np.random.default_rng(0)
+    y = rng.random((200, 4)) < [0.3, 0.2, 0.0, 0.0]
+    a = hm.assess(y, rng.normal(size=y.shape) + y, average="weighted")
+    assert a.score_interval[0] < a.expected_score < a.score_interval[1] < 1.0
+    assert np.isfinite(a.resampled_scores).all()

@@ -48,7 +48,8 @@ def test_an_unknown_label_is_a_key_error(sick):
 def test_an_explanation_holds_the_numbers_of_the_label(sick):
     for j, label in enumerate(sick.labels):
         head, *lines = sick.explain(label).splitlines()
-        assert head.startswith(f"{label}: {sick.support[j]:,} positive of 2,000 rows; f1 ")
+        count = f"{sick.support[j]:,} positive of" if sick.support[j] else "no positives in"
+        assert head.startswith(f"{label}: {count} 2,000 rows; f1 ")
         assert f"{sick.scores[j]:.3f} here" in head
         assert f"{sick.expected_scores[j]:.3f} expected" in head
         if not sick.findings[j]:
@@ -58,7 +59,11 @@ def test_an_explanation_holds_the_numbers_of_the_label(sick):
         said = dict(zip(sick.findings[j], lines, strict=True))
         low, high = (end[j] for end in sick.threshold_interval)
         numbers = {
-            "uninformative": [f"{sick.scores[j]:.3f}", f"{sick.everyone[j]:.3f}"],
+            "uninformative": (
+                [f"{sick.scores[j]:.3f}", f"{sick.everyone[j]:.3f}"]
+                if sick.support[j]
+                else ["without positives"]
+            ),
             "flooding": [f"{sick.predicted[j]:,} of 2,000"],
             "too few positives": [f"{sick.support[j]:,}", "45", "2,000"],
             "unstable threshold": [f"{sick.thresholds[j]:.4g}", f"{low:.4g}"],
@@ -87,6 +92,24 @@ def test_the_positives_needed_are_always_more_than_there_are():
     y = np.arange(420) < 20
     text = hm.diagnose(y, -np.arange(420.0)).explain(0)
     assert "too few positives: 20; to tell skill from luck takes about 21" in text
+
+
+def test_a_label_without_positives_is_said_to_have_none():
+    y = np.zeros((2000, 2), int)
+    y[:600, 0] = 1
+    s = np.stack([np.linspace(1, 0, 2000), np.linspace(0, 1, 2000)], axis=1)
+    d = hm.diagnose(y, s, labels=["some", "none"])
+    head, *lines = d.explain("none").splitlines()
+    assert head.startswith("none: no positives in 2,000 rows; f1 0.000 here")
+    assert "- uninformative: without positives nothing can show what it knows." in lines
+    assert "luck;" not in d.explain("none")
+
+
+def test_large_numbers_of_an_explanation_have_separators():
+    y, s = np.zeros(2000, int), np.arange(2000.0)
+    y[11] = 1
+    text = hm.diagnose(y, s).explain(0)
+    assert "flooding: predicted for 1,989 of 2,000 rows, 1,989 times its positives." in text
 
 
 # Tables and names.

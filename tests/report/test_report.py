@@ -472,3 +472,34 @@ def test_every_label_of_every_case_is_counted(path, name):
         assert labels["tp"][j] == expected["tp"]
         assert labels["predicted"][j] == expected["predicted"]
         assert labels["support"][j] == expected["tp"] + expected["fn"]
+
+
+# As thorough as assess.
+
+
+def few_labels(size):
+    rng = np.random.default_rng(0)
+    y = rng.random((120, size)) < 0.3
+    return y, rng.normal(size=y.shape) + y
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_page_of_few_labels_expects_what_assess_does(path, size):
+    y, s = (part[:, 0] if size == 1 else part for part in few_labels(size))
+    page = hm.tune(y, s).report(path, diagnosis=False).read_text("utf-8")
+    expected = hm.assess(y, s).expected_score
+    assert f'id="score-expected" data-value="{expected}"' in page
+    assert "bootstrap resamples" not in page
+
+
+def test_a_page_says_how_many_resamples_it_draws_if_assess_draws_more(path):
+    words = "This page draws 200 bootstrap resamples and assess() 1,000 by default"
+    y, s = few_labels(51)
+    assert words in hm.tune(y, s).report(path, diagnosis=False).read_text("utf-8")
+    y, s = few_labels(2)
+    t = hm.tune(y, s)
+    assert words in t.report(path, n_resamples=200, diagnosis=False).read_text("utf-8")
+    assert words in t.report(path, assessment=hm.assess(y, s, n_resamples=200)).read_text("utf-8")
+    restricted = hm.tune(y, s, min_recall=0.5)  # of which assess draws 40 at most
+    page = restricted.report(path, n_resamples=40, diagnosis=False).read_text("utf-8")
+    assert "bootstrap resamples" not in page

@@ -241,7 +241,7 @@ def test_the_threshold_that_costs_imply_stands_beside_the_tuned_one(path):
         (hm.cost(fp=1, fn=1), S, ["tuned", "usual"]),  # 0.5 is there already
         (COST, 4 * S - 1, ["tuned", "usual"]),  # no probabilities
         (hm.cost(fp=-1, fn=0, tp=0, tn=-1), S, ["tuned", "usual"]),  # 0/0
-        (hm.cost(fp=-1, fn=-2), S, ["tuned", "usual"]),  # the more probable, the worse
+        (hm.cost(fp=0, fn=0, tp=2, tn=1), S, ["tuned", "usual"]),  # the more probable, the worse
         (hm.cost(fp=3, fn=10, tp=1, tn=1), S, ["tuned", "usual", "plug-in"]),
     ],
 )
@@ -437,6 +437,39 @@ def test_restrictions_are_named_and_the_others_are_free(path, options, words):
     names = {rule["key"]: rule["name"] for rule in part(page, "numbers")["rules"]}
     assert names["samples"] == "best for per-instance, unrestricted"
     assert "best for" not in names["tuned"]
+
+
+NOTHING = {"min_recall": 0.999, "min_specificity": 0.999}
+NOTHING_WORDS = "recall at least 0.999 and specificity at least 0.999"
+
+
+@pytest.mark.filterwarnings("ignore::halfmax.HalfmaxWarning")
+@pytest.mark.parametrize(
+    ("average", "fact", "advice"),
+    [
+        ("binary", ", which nothing satisfies", f"No threshold satisfies {NOTHING_WORDS}, so no"),
+        ("micro", ", which nothing satisfies", "No thresholds were found that satisfy recall"),
+        (
+            "macro",
+            ", which 1 of the labels cannot",
+            f"1 of 2 labels ('b') cannot satisfy {NOTHING_WORDS}",
+        ),
+    ],
+)
+def test_a_page_says_that_nothing_satisfies_the_restrictions(path, average, fact, advice):
+    y, s = np.tile([[0], [1]], (20, 2)), np.tile([[0.1, 0.9], [0.9, 0.1]], (20, 1))
+    if average == "macro":
+        tuned = hm.tune(y, s, labels=["a", "b"], **NOTHING)
+    elif average == "micro":
+        tuned = hm.tune(y, s[:, [1, 1]], average="micro", **NOTHING)
+    else:
+        tuned = hm.tune(y[:, 0], s[:, 1], **NOTHING)
+    words = texts(reported(tuned, path))
+    assert f"Restricted to {NOTHING_WORDS}{fact}" in words
+    assert advice in words
+    data = tuned._tuning.data
+    other = texts(reported(tuned, path, y_true=data.truth[2:], y_score=data.scores[2:]))
+    assert "satisf" not in other  # on rows that were not tuned on
 
 
 def test_thresholds_from_a_dictionary_are_judged_on_the_data(path):

@@ -53,6 +53,7 @@ def test_attributes_of_labels(two):
     assert_array_equal(two.label_scores, [0.8, 0.8])
     assert_array_equal(two.precision, [2 / 3, 2 / 3])
     assert_array_equal(two.recall, [1, 1])
+    assert_array_equal(two.specificity, [0.5, 0.5])
     assert_array_equal(two.support, [2, 2])
     assert_array_equal(two.predicted, [3, 3])
 
@@ -386,6 +387,14 @@ def test_floors_that_cannot_be_satisfied_raise_a_warning_and_predict_no_rows(cas
     assert t.predicted[0] == 0
     if case.startswith("macro"):
         assert t.thresholds[1] == 0.9
+
+
+@pytest.mark.parametrize("case", WARNED)
+def test_an_assessment_warns_of_such_floors_in_the_same_words(case):
+    y_true, y_score, options, text = WARNED[case]
+    with pytest.warns(hm.HalfmaxWarning, match=f"^{re.escape(text)}$") as caught:
+        hm.assess(y_true, y_score, **options)
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_many_labels_below_a_floor_are_counted_and_some_are_named():

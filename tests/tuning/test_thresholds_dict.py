@@ -25,7 +25,7 @@ RNG = np.random.default_rng(0)
 YY = RNG.random((200, 3)) < [0.1, 0.3, 0.5]
 SS = 1 / (1 + np.exp(-RNG.normal(size=YY.shape) - 1.5 * YY))
 NAMES = ["cats", "dogs", "emus"]
-REACHED = ("label_scores", "precision", "recall", "predicted")
+REACHED = ("label_scores", "precision", "recall", "specificity", "predicted")
 
 
 def tuned(**options):
@@ -66,6 +66,8 @@ def test_a_result_is_about_its_labels_as_a_dictionary_is():
     assert 0 not in t
     assert dict(t) == {**t} == t.to_dict()
     assert all(type(value) is float for value in t.to_dict().values())
+    assert list(t.items()) == list(zip(t.keys(), t.values(), strict=True)) == [*dict(t).items()]
+    assert (t.get("dogs"), t.get("owls"), t.get("owls", 0.5)) == (t["dogs"], None, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +137,14 @@ def test_one_label_takes_scores_in_one_or_two_dimensions():
     assert_array_equal(t.predict([[0.2], [0.3]]), [[0], [1]])
     found = t.predict(pd.Series([0.2, 0.3], index=["x", "y"]))
     assert found.to_dict() == {"x": 0, "y": 1}
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_any_average_over_labels_is_known_to_a_dictionary(path, size):
+    for average in ("macro", "micro", "samples", "weighted"):
+        t = hm.Thresholds.from_dict(dict.fromkeys(NAMES[:size], 0.4), average=average)
+        assert (t.average, t.shared) == (average, False)
+        assert loaded(t, path) == t
 
 
 def test_one_classifier_from_a_dictionary(path):
@@ -226,6 +236,7 @@ def check_reached(t, y, s, w):
             (t.label_scores, t.metric),
             (t.precision, "precision"),
             (t.recall, "recall"),
+            (t.specificity, "specificity"),
         ):
             value = naive.metric_value(metric, tp, fp, fn, tn, t.zero_division)
             assert naive.same(values[j], value)
@@ -442,6 +453,33 @@ def test_a_joined_score_is_unknown_unless_labels_decide_it():
     assert repr(found).splitlines()[-1].split() == ["owls", "0.5", *["unknown"] * 5]
 
 
+@pytest.mark.parametrize("average", ["macro", "micro", "samples", "weighted"])
+def test_new_numbers_for_labels_in_memory_are_counted(average):
+    t = tuned(average=average)
+    numbers = {"dogs": 0.25, "cats": INF}
+    other = hm.Thresholds.from_dict(numbers, average=average)
+    assert t | other == t | numbers == t.replace(numbers)
+    assert not np.isnan((t | numbers).score)
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_a_dictionary_is_joined_as_thresholds_for_the_same_goal(average):
+    cost = hm.cost(fp=1, fn=3)
+    t = tuned(metric=cost, average=average, zero_division=1.0)
+    found = t | {"owls": 0.25}
+    owls = hm.Thresholds.from_dict({"owls": 0.25}, cost, average, 1.0)
+    assert found == t | owls
+    assert list(found.items()) == [*t.items(), ("owls", 0.25)]
+    own = hm.Metric("own", lambda tp, fp, fn, tn: tp / (tp + fp + fn + tn))
+    assert (tuned(metric=own) | {"owls": 0.25}).metric == "own"
+
+
+def test_a_dictionary_is_joined_to_one_classifier():
+    t = hm.tune(YY[:, 0], SS[:, 0], labels=["cats"])
+    assert (t | {"cats": 0.4}) == t.replace(0.4)
+    assert ((t | {"dogs": 0.4}).average, (t | {"dogs": 0.4, "emus": 1}).average) == ("macro",) * 2
+
+
 def test_what_is_joined_keeps_a_guard_and_a_shared_threshold_only_in_common():
     guarded, plain = tuned(guard="auto"), tuned(labels=["a", "b", "c"])
     assert (guarded | plain).guard is None
@@ -469,7 +507,9 @@ JOINED = [
     (tuned(average="micro"), ValueError, r"the same average .* got 'macro' and 'micro'"),
     (tuned(zero_division=1.0), ValueError, r"the same zero_division .* got 0\.0 and 1\.0"),
     (tuned(labels=None), ValueError, r"must have names of labels to be joined .* labels=\[...\]"),
-    ({"cats": 0.4}, TypeError, r"unsupported operand type\(s\) for \|"),
+    ({"cats": "high"}, TypeError, r"thresholds\['cats'\] must be a number, or inf"),
+    ({}, ValueError, "thresholds must hold at least one label"),
+    (0.4, TypeError, r"unsupported operand type\(s\) for \|"),
 ]
 
 
@@ -523,6 +563,45 @@ def test_copies_are_equal(again):
 def test_any_difference_makes_results_unequal(other):
     assert tuned() != other
     assert other != tuned()
+
+
+# Kept as it is.
+
+
+@pytest.mark.parametrize(
+    "again", [lambda t: t, copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
+)
+def test_arrays_of_a_result_cannot_be_written_to(again):
+    t = again(tuned())
+    for name in ("thresholds", "support", *REACHED):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(t, name)[0] = 0.9
+    assert t == tuned()
+
+
+def test_arrays_of_callers_can_still_be_written_to():
+    y, s, w = YY.copy(), SS.copy(), np.ones(len(YY))
+    t = hm.tune(y, s, sample_weight=w)
+    hm.assess(y, s, sample_weight=w)
+    assert all(array.flags.writeable for array in (y, s, w, t.predict(s)))
+    frame = hm.tune(YY, pd.DataFrame(SS, columns=NAMES)).table()
+    frame.loc[0, "threshold"] = 0.9
+    assert frame["threshold"][0] == 0.9
+
+
+def test_arrays_of_other_results_cannot_be_written_to():
+    y, s = YY[:, :2], SS[:, :2]
+    assessed, diagnosed, decided = hm.assess(y, s), hm.diagnose(y, s), hm.decide(s)
+    for array in (
+        assessed.resampled_scores,
+        *assessed.label_score_intervals,
+        diagnosed.thresholds,
+        *diagnosed.threshold_interval,
+        decided.thresholds,
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0.9
+    decided.predictions[0] = 0  # made for the caller alone
 
 
 # Shown.

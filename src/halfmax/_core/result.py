@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import repeat
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -124,10 +124,37 @@ def _cell(value: Any, unknown: bool) -> str:
     return str(value)
 
 
+def _protected(value: Any) -> Any:
+    """Return an array, or a tuple with arrays, as views that cannot be written to."""
+    if type(value) is tuple and value and isinstance(value[0], np.ndarray):
+        return tuple(map(_protected, value))
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view()
+    view.setflags(write=False)
+    return view
+
+
 class Result:
-    """A result with a summary and a table in the frame library of the input."""
+    """A result with a summary and a table in the frame library of the input.
+
+    Its arrays cannot be written to: numbers that were counted together would no longer agree. They
+    are views, so arrays of callers and of other results stay as they are.
+    """
 
     _frame_library: Any
+    _writable: ClassVar[tuple[str, ...]] = ()  # arrays that are handed over to the user
+
+    def __post_init__(self) -> None:
+        self._protect_arrays()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)  # copies and unpickled arrays can be written to
+        self._protect_arrays()
+
+    def _protect_arrays(self) -> None:
+        held = self.__dict__
+        held.update((name, _protected(held[name])) for name in held.keys() - {*self._writable})
 
     def table(self) -> Any:
         """Return a frame of the input's library, or a `Table` of plain columns."""

@@ -16,8 +16,8 @@ def thresholds_if_calibrated(t: Thresholds, n_rows: float | None) -> Array:
     _refuse_other_averages(t)
     if t._unknown.all() or (t.average == "micro" and np.isnan(t.score)):
         raise ValueError(
-            f"thresholds must have known scores to be compared with the {name_of_rule(t.metric)}; "
-            "the scores of these are unknown"
+            "the scores that these thresholds reach are unknown, and so is their "
+            f"{name_of_rule(t.metric)}"
         )
     finite = t.thresholds[np.isfinite(t.thresholds)]
     if len(finite) and not (finite.min() >= 0.0 and finite.max() <= 1.0):

@@ -142,7 +142,8 @@ class LabelCurveDisplay(Display):
         y : array-like of shape (rows,) or (rows, labels)
             The true classes or labels.
         metric : str or Metric, optional
-            The metric that the marked threshold maximises, as in `from_predictions`.
+            The metric that the marked threshold maximises, as in `from_predictions`; by default
+            that of a `ThresholdClassifier`.
         label : hashable, optional
             Which of many labels to draw, as in `from_predictions`.
         pos_label : class, optional
@@ -152,7 +153,8 @@ class LabelCurveDisplay(Display):
         response_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
             The method that scores, as in `ThresholdClassifier`.
         threshold : float, optional
-            The threshold to mark; the exact optimum if None.
+            The threshold to mark. By default it is that of a `ThresholdClassifier` for two
+            classes, and for other estimators the exact optimum on these rows.
         zero_division : float, default=0.0
             The value of 0/0, as in `tune`.
         name : str, optional
@@ -167,9 +169,12 @@ class LabelCurveDisplay(Display):
         Display
             The display, drawn.
         """
+        from halfmax.estimators.own_rule import Asked
         from halfmax.estimators.threshold_scorer import scored_rows
 
-        data = scored_rows(estimator, X, y, sample_weight, response_method, pos_label)
+        asked = Asked(metric, threshold, pos_label, response_method).of(estimator, X)
+        metric, threshold, pos_label, method = asked
+        data = scored_rows(estimator, X, y, sample_weight, method, pos_label)
         one = OneLabel.ask(data, metric or _DEFAULT, label, threshold, zero_division, pos_label)
         return cls._of(one)._show(ax, name_of_estimator(estimator, name, one.label), how)
 
@@ -275,7 +280,7 @@ class LabelCurveDisplay(Display):
         Display
             The display, drawn.
         """
-        return cls._of(OneLabel.of_thresholds(thresholds, label))._show(ax, name, how)
+        return cls._of(OneLabel.of_thresholds(thresholds, label, cls.__name__))._show(ax, name, how)
 
     # ---- drawing
 

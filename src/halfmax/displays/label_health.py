@@ -319,9 +319,9 @@ class LabelHealthDisplay(Display):
     def _draw_labels(self, ax: "Axes", x: Array, y: Array) -> None:
         none, absent = self.share == 0, (self.base_rate == 0) & (self.share > 0)
         healthy = ~(self.flooding | none | absent)
-        many = len(x) > MANY_POINTS
+        many, labels = len(x) > MANY_POINTS, "label" if healthy.sum() == 1 else "labels"
         for here, colour, mark, what in (
-            (healthy, BLUE, "o", "labels predicted, not flooding"),
+            (healthy, BLUE, "o", f"{labels} predicted, not flooding"),
             (self.flooding & ~absent, ORANGE, "D", "flooding"),
             (absent, GREEN, "<", "without positives, predicted"),
             (none, GREY, "v", "never predicted"),

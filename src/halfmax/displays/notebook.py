@@ -95,8 +95,8 @@ def plot_thresholds(
         display = HalfMaxDisplay._of(thresholds)
     except ValueError as error:
         raise ValueError(
-            "the data that were tuned are not in memory, and without them only a comparison with "
-            f"calibrated probabilities can be drawn, but {error}. With data, "
+            "these thresholds do not have their data in memory, and cannot be compared with "
+            f"calibrated probabilities: {error}. With data, "
             "tune(y_true, y_score).replace(t.to_dict()).plot() draws them"
         ) from None
     return display._show(ax, how.pop("name", None), how)

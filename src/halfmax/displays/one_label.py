@@ -17,6 +17,7 @@ from halfmax.metrics.goal import Goal
 from halfmax.metrics.metric import Metric
 from halfmax.metrics.named import find_metric
 from halfmax.metrics.objective import Objective
+from halfmax.metrics.words import known_metric
 from halfmax.tuning.exact.choose import Choice, choose, count_at
 from halfmax.tuning.thresholds import Thresholds
 
@@ -57,14 +58,19 @@ class OneLabel(NamedTuple):
         )
 
     @classmethod
-    def of_thresholds(cls, thresholds: Thresholds, label: Hashable | None) -> "OneLabel":
-        """Return one label of the data that were tuned, with its tuned threshold to mark."""
+    def of_thresholds(
+        cls, thresholds: Thresholds, label: Hashable | None, display: str = "ThresholdCurveDisplay"
+    ) -> "OneLabel":
+        """Return one label of the data that were tuned, with its tuned threshold to mark.
+
+        `display` is the class to suggest if there are no data.
+        """
         tuning = require_result(Thresholds, thresholds, "thresholds", "tune")._tuning
         if tuning is None:
-            one = "t.threshold" if label is None else f"t[{label!r:.60}]"
             raise ValueError(
                 "thresholds do not know the data that they were tuned on (they were loaded, "
-                f"unpickled or set by hand): use from_predictions(y_true, y_score, threshold={one})"
+                "unpickled or set by hand): with data, use "
+                f"{display}.from_predictions({_arguments(thresholds, label)})"
             )
         place = place_of(label, thresholds.labels, len(thresholds.thresholds))
         chosen, objective = float(thresholds.thresholds[place]), tuning.goal.objective
@@ -118,6 +124,19 @@ class OneLabel(NamedTuple):
             return None
         found = metric.plug_in(np.array([best_score]), np.array([self.base_rate]))[0]
         return float(found) if np.isfinite(found) else None
+
+
+def _arguments(t: Thresholds, label: Hashable | None) -> str:
+    """Return what to pass to draw one of these thresholds with data, as Python code."""
+    words = ["y_true", "y_score"]
+    if t.metric != "f1":
+        words.append("metric" if known_metric(t.metric) is None else f"metric={t.metric!r}")
+    if label is not None:
+        words.append(f"label={label!r:.60}")
+    elif t.average == "binary" and t.labels is not None and isinstance(t.labels[0], str):
+        words.append(f"pos_label={t.labels[0]!r:.60}")
+    one = "t.threshold" if label is None else f"t[{label!r:.60}]"
+    return ", ".join([*words, f"threshold={one}"])
 
 
 class Marks(NamedTuple):

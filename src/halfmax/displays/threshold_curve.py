@@ -206,7 +206,7 @@ class ThresholdCurveDisplay(ThresholdAxisDisplay):
         estimator: Any,
         X: Any,
         y: Any,
-        metric: str | Metric | None = "f1",
+        metric: str | Metric | None = None,
         *,
         label: Hashable | None = None,
         sample_weight: Any = None,
@@ -231,8 +231,8 @@ class ThresholdCurveDisplay(ThresholdAxisDisplay):
             The features, in any form that the estimator accepts.
         y : array-like of shape (rows,) or (rows, labels)
             The true classes or labels.
-        metric : str or Metric, default="f1"
-            The metric, as in `tune`.
+        metric : str or Metric, optional
+            The metric, as in `tune`; by default that of a `ThresholdClassifier`, otherwise F1.
         label : hashable, optional
             Which of many labels to draw, as in `from_predictions`.
         sample_weight : array-like of shape (rows,), optional
@@ -242,7 +242,8 @@ class ThresholdCurveDisplay(ThresholdAxisDisplay):
         pos_label : class, optional
             Which of two classes is positive, as in `ThresholdClassifier`.
         threshold : float, optional
-            The threshold to mark; the exact optimum if None.
+            The threshold to mark. By default it is that of a `ThresholdClassifier` for two
+            classes, and for other estimators the exact optimum on these rows.
         level : float, default=0.95
             The level of the band.
         n_resamples : int, default=200
@@ -263,9 +264,12 @@ class ThresholdCurveDisplay(ThresholdAxisDisplay):
         ThresholdCurveDisplay
             The display, drawn.
         """
+        from halfmax.estimators.own_rule import Asked
         from halfmax.estimators.threshold_scorer import scored_rows
 
-        data = scored_rows(estimator, X, y, sample_weight, response_method, pos_label)
+        asked = Asked(metric, threshold, pos_label, response_method).of(estimator, X)
+        metric, threshold, pos_label, method = asked
+        data = scored_rows(estimator, X, y, sample_weight, method, pos_label)
         one = OneLabel.ask(data, metric or "f1", label, threshold, zero_division, pos_label)
         display = cls._of(one, Band(level, n_resamples, seed))
         return display._show(ax, name_of_estimator(estimator, name, one.label), how)

@@ -1,7 +1,7 @@
 """`Decision`: what to predict, what to expect of it, and the plug-in rule for comparison."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -66,6 +66,7 @@ class Decision(Result):
     average: str
     labels: Labels | None = None
     _frame_library: Any = field(default=None)
+    _writable: ClassVar[tuple[str, ...]] = ("predictions",)
 
     @property
     def threshold(self) -> float:

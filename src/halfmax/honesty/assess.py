@@ -15,6 +15,7 @@ from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tune import tune_silently
 from halfmax.tuning.tuning import Tuning
+from halfmax.tuning.warn import warn_below_floors
 
 
 def assess(
@@ -74,7 +75,9 @@ def assess(
     guard : str, optional
         The guard of `tune`. An assessment tunes thirty times, so ``"auto"`` takes a while.
     min_precision, min_recall, min_specificity, max_predicted : float, optional
-        What restricts the thresholds, as in `tune`. On new data they hold on average only.
+        What restricts the thresholds, as in `tune`: on these data only. On new data a restriction
+        that binds holds in about half of the cases. Where nothing satisfies them, a warning says
+        so.
     pos_label : class, optional
         The positive class, as in `tune`.
     progress : bool or callable, optional
@@ -145,11 +148,16 @@ def assess(
 def tune_and_assess(
     data: LabelledScores, goal: Goal, draws: Draws, stairs: Staircase | None = None
 ) -> Assessment:
-    """Tune data that have passed the gate, and assess the result."""
+    """Tune data that have passed the gate, and assess the result.
+
+    A score of 0 needs an explanation if it is that of floors which nothing satisfies.
+    """
     if stairs is None and goal.labels_apart and not data.is_binary and on_staircase.can_judge(goal):
         stairs = Staircase.of_checked(data)  # on which they are both tuned and judged
     tuned = tune_silently(data, goal, stairs)
     assert tuned._tuning is not None
+    if tuned._tuning.choice.counts.positives.any():
+        warn_below_floors(tuned._tuning, tuned)
     return assess_tuned(tuned, tuned._tuning, draws)
 
 

@@ -16,12 +16,14 @@ from halfmax.metrics.goal import Goal
 from halfmax.staircase.staircase import Staircase
 from halfmax.tuning.thresholds import Thresholds
 
+ASSESS_RESAMPLES = 1000  # of `assess` by default
+
 
 @dataclass(frozen=True)
 class Draws:
     """How thoroughly to assess: the options that every assessment has."""
 
-    n_resamples: int = 1000
+    n_resamples: int = ASSESS_RESAMPLES
     level: float = 0.95
     seed: int = 0
     progress: ProgressLike = None

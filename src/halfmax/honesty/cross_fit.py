@@ -36,7 +36,7 @@ from halfmax.tuning.tune import choose_thresholds
 Tune = Callable[[LabelledScores], Array]  # data in, thresholds out
 
 _FOLDS = 10
-_MOST_REPLICATES = 40  # each is tuned anew
+MOST_REPLICATES = 40  # each is tuned anew
 _MOST_GUARDED = 20  # guards take ten times as long, and intervals of 40 cover only 1 % more
 
 
@@ -86,7 +86,7 @@ def judge(case: Case) -> Judgement:
     """Assess thresholds of any kind by tuning them again."""
     case = case.without_idle_rows()
     case = replace(case, goal=case.goal.for_parts_of(case.data))
-    most = _MOST_REPLICATES if case.goal.guard is None else _MOST_GUARDED
+    most = MOST_REPLICATES if case.goal.guard is None else _MOST_GUARDED
     folds, replicates = min(_FOLDS, case.data.n_rows), min(case.draws.n_resamples, most)
 
     def tuned(data: LabelledScores) -> Array:

@@ -150,8 +150,9 @@ class Diagnosis(Result):
         if label not in self.labels:
             raise KeyError(f"no label {label!r} among {len(self.labels):,}")
         j = self.labels.index(label)
+        positives = f"{self.support[j]:,} positive of" if self.support[j] else "no positives in"
         head = (
-            f"{label}: {self.support[j]:,} positive of {self.n_rows:,} rows; {self.metric} "
+            f"{label}: {positives} {self.n_rows:,} rows; {self.metric} "
             f"{self._reached(self.scores[j])} here, {self._reached(self.expected_scores[j])} "
             "expected on new data."
         )
@@ -164,11 +165,15 @@ class Diagnosis(Result):
     def _why(self, finding: str, j: int) -> str:
         low, high = (end[j] for end in self.threshold_interval)
         rows = f"predicted for {self.predicted[j]:,} of {self.n_rows:,} rows"
+        luck = (
+            f"{self._reached(self.scores[j])} is not shown to be more than luck; "
+            f"predicting every row gives {self._reached(self.everyone[j])}"
+        )
+        times = f"{self.predicted[j] / max(self.support[j], 1):,.0f} times its positives"
+        some = bool(self.support[j])
         return {
-            "uninformative": f"{self._reached(self.scores[j])} is not shown to be more than luck; "
-            f"predicting every row gives {self._reached(self.everyone[j])}",
-            "flooding": f"{rows}, {self.predicted[j] / max(self.support[j], 1):.0f} times its "
-            "positives",
+            "uninformative": luck if some else "without positives nothing can show what it knows",
+            "flooding": f"{rows}, {times if some else 'though none of them is positive'}",
             "too few positives": f"{self.support[j]:,}; to tell skill from luck takes about "
             f"{np.ceil(np.sqrt(self.n_rows)):,.0f}, the square root of {self.n_rows:,} rows",
             "unstable threshold": f"{self.thresholds[j]:.4g} could as well be anything from "

@@ -67,5 +67,8 @@ def mean_of_known(values: Array, weights: Array | None = None) -> float:
     known = ~np.isnan(values)
     if weights is None:
         return float(values[known].mean()) if known.any() else float("nan")
-    left = weights[known].sum()
-    return float((values[known] * weights[known]).sum() / left) if left > 0 else float("nan")
+    values, weights = values[known], weights[known]
+    left = weights.sum()
+    # A value of weight 0 may be infinite, such as the limit of a label without positives.
+    parts = np.multiply(values, weights, out=np.zeros(len(values)), where=weights > 0)
+    return float(parts.sum() / left) if left > 0 else float("nan")

@@ -4,9 +4,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from halfmax._core.text import spell_out
+from halfmax._core.types import Array
+from halfmax.honesty import cross_fit, on_staircase
+from halfmax.honesty.assessment import Assessment
+from halfmax.honesty.case import ASSESS_RESAMPLES
 from halfmax.honesty.diagnosis import FINDINGS
 from halfmax.metrics.average import WEIGHTED, mean_over_labels
 from halfmax.metrics.cost import Cost
+from halfmax.metrics.counts import Counts
 from halfmax.metrics.words import name_of_rule
 from halfmax.report.content import Content
 
@@ -55,7 +61,10 @@ def facts(content: Content) -> list[tuple[str, str]]:
     ]
     restrictions = [one.words for one in subject.goal.objective.restrictions]
     if restrictions:
-        found.append(("Restricted to", " and ".join(restrictions)))
+        below = ", which nothing satisfies" if len(_below_floors(content)) else ""
+        if below and _floors_are_of_labels(content):
+            below = f", which {len(_below_floors(content)):,} of the labels cannot satisfy"
+        found.append(("Restricted to", f"{' and '.join(restrictions)}{below}"))
     if not subject.tuned_here:
         words = content.words
         what = words.headline if words.is_cost else "score"
@@ -100,7 +109,7 @@ def _kind_of_thresholds(content: Content) -> str:
 
 def advice(content: Content) -> list[Advice]:
     """Return advice, the most urgent first: optimistic scores, then labels by their findings."""
-    found = [*_of_optimism(content), *_of_findings(content)]
+    found = [*_of_floors(content), *_of_optimism(content), *_of_findings(content)]
     if not content.subject.data.may_be_probabilities:
         found.append(
             Advice(
@@ -113,6 +122,39 @@ def advice(content: Content) -> list[Advice]:
             )
         )
     return found
+
+
+def _below_floors(content: Content) -> Array:
+    """Return the labels that cannot satisfy the restrictions: [0] for one classifier and pooled."""
+    subject, counts = content.subject, content.tuned.choice.counts
+    restrictions = subject.goal.objective.restrictions
+    if not (restrictions and subject.tuned_here and counts.positives.any()):
+        return np.zeros(0, np.int64)  # on rows not tuned on they need not hold
+    if subject.thresholds.average == "micro":
+        counts = Counts(*(part.sum(keepdims=True) for part in counts))
+    held = restrictions.hold(counts.confusion(), subject.goal.objective.zero_division)
+    return np.flatnonzero(~held)
+
+
+def _of_floors(content: Content) -> list[Advice]:
+    """Say that nothing satisfies the restrictions, which is why no rows are predicted."""
+    below = _below_floors(content)
+    if not len(below):
+        return []
+    words = " and ".join(one.words for one in content.subject.goal.objective.restrictions)
+    alone, whom = content.subject.data.is_binary, ""
+    who = "No threshold satisfies" if alone else "No thresholds were found that satisfy"
+    if _floors_are_of_labels(content):
+        some = spell_out([content.names[j] for j in below], most=_SHOWN)
+        who = f"{len(below):,} of {len(content.names):,} labels ({some}) cannot satisfy"
+        whom = " for it" if len(below) == 1 else " for them"
+    what = f"{who} {words}, so no rows are predicted{whom}."
+    return [Advice("", what, "Ask for less, or improve the scores.", [], 0)]
+
+
+def _floors_are_of_labels(content: Content) -> bool:
+    """Whether each label has to satisfy the restrictions, rather than pooled counts."""
+    return not content.subject.data.is_binary and content.subject.thresholds.average != "micro"
 
 
 def _of_optimism(content: Content) -> list[Advice]:
@@ -270,7 +312,19 @@ def assessed(content: Content) -> str:
         f"{_upper(words.headline)} is {words.text(content.score)} on the tuning rows. On new rows "
         f"of the same kind, expect {expected} ({interval}, for unlimited new rows; the "
         f"{'cost' if words.is_cost else 'score'} of a single new set varies more)."
-        f"{curse if lost > 0 else ''}"
+        f"{curse if lost > 0 else ''}{_resamples(content, found)}"
+    )
+
+
+def _resamples(content: Content, found: Assessment) -> str:
+    """Say how many resamples there were, if `assess` would draw more by default."""
+    goal, drawn = content.subject.goal, len(found.resampled_scores)
+    most = ASSESS_RESAMPLES if on_staircase.can_judge(goal) else cross_fit.MOST_REPLICATES
+    if drawn >= most:
+        return ""
+    return (
+        f" This page draws {drawn:,} bootstrap resamples and assess() {ASSESS_RESAMPLES:,} by "
+        "default, so their numbers may differ slightly."
     )
 
 

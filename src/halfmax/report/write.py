@@ -14,7 +14,7 @@ from halfmax._core.gate.labels import match_labels
 from halfmax._core.text import spell_out
 from halfmax.expected.decision import Decision
 from halfmax.honesty.assessment import Assessment
-from halfmax.honesty.case import Draws
+from halfmax.honesty.case import ASSESS_RESAMPLES, Draws
 from halfmax.honesty.diagnosis import Diagnosis
 from halfmax.metrics.counts import Counts
 from halfmax.metrics.goal import Goal, check_guard
@@ -30,12 +30,14 @@ from halfmax.tuning.thresholds import Thresholds
 from halfmax.tuning.tuning import Tuning
 
 _LEVEL = 0.95
+_FEW_LABELS = 50  # that are assessed in a second or so, as `assess` does it
+_FEWER_RESAMPLES = 200
 
 
 def write_report(request: ReportRequest) -> Path:
     """Write the report of `Thresholds.report`; everything is checked before the long work."""
     check_installed()
-    draws = Draws.ask(request.n_resamples, _LEVEL, request.seed, request.progress)
+    draws = Draws.ask(_resamples(request), _LEVEL, request.seed, request.progress)
     _check_kinds(request)
     request = with_one_cost(request)
     check_writable(request.path, request.overwrite)
@@ -48,6 +50,14 @@ def write_report(request: ReportRequest) -> Path:
             page.encode("utf-8", "replace")
         )  # half of a surrogate pair cannot be encoded
     return Path(request.path)
+
+
+def _resamples(request: ReportRequest) -> int:
+    """Return the number of bootstrap replicates: by default that of `assess` for few labels."""
+    if request.n_resamples is not None:
+        return request.n_resamples
+    few = len(request.thresholds) <= _FEW_LABELS
+    return ASSESS_RESAMPLES if few else _FEWER_RESAMPLES
 
 
 def _title(thresholds: Thresholds) -> str:

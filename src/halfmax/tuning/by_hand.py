@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from halfmax.tuning.tuning import Tuning
 
 _UNKNOWN = float("nan")
-_REACHED = ("label_scores", "precision", "recall", "predicted")  # what a threshold decides
+# What a threshold decides.
+_REACHED = ("label_scores", "precision", "recall", "specificity", "predicted")
 
 
 def fields_from_dict(
@@ -31,18 +32,24 @@ def fields_from_dict(
 ) -> dict[str, Any]:
     """Return the fields of thresholds of which only the numbers are known."""
     numbers = _read(thresholds, "thresholds")
+    is_binary = average == "binary" and len(numbers) == 1
+    settled = "binary" if is_binary else check_average(average, one_classifier=False)
+    return _of_numbers(numbers, settled) | {
+        "metric": find_metric(metric).name,
+        "zero_division": check_zero_division(zero_division),
+    }
+
+
+def _of_numbers(numbers: dict[Hashable, float], average: str) -> dict[str, Any]:
+    """Return the fields that follow from the numbers alone."""
     size = len(numbers)
-    settled = check_average(average, one_classifier=size == 1)
-    is_binary = average == "binary"
     unknown = {name: np.full(size, _UNKNOWN) for name in (*_REACHED, "support")}
     return unknown | {
         "thresholds": np.array(list(numbers.values())),
         "score": _UNKNOWN,
-        "metric": find_metric(metric).name,
-        "average": average if is_binary else settled,
+        "average": average,
         "labels": check_labels(numbers, size),
-        "shared": is_binary,
-        "zero_division": check_zero_division(zero_division),
+        "shared": average == "binary",
     }
 
 
@@ -63,9 +70,16 @@ def replaced(tuned: "Thresholds", changes: Mapping[Any, float] | float) -> "Thre
     return _not_counted(tuned, tuning, thresholds, changed)
 
 
-def united(left: "Thresholds", right: "Thresholds") -> "Thresholds":
-    """Return the thresholds of the labels of both; labels in both have those on the right."""
+def united(left: "Thresholds", right: "Thresholds | Mapping[Any, float]") -> "Thresholds":
+    """Return the thresholds of the labels of both; labels in both have those on the right.
+
+    If only numbers of labels on the left are new, the data on the left say what they reach.
+    """
+    if isinstance(right, Mapping):
+        right = _like(left, _read(right, "thresholds"))
     average = _common_average(left, right)
+    if left._tuning is not None and right._unknown.all() and set(right) <= set(left):
+        return replaced(left, right.to_dict())
     places = {**left._places, **{k: len(left) + j for k, j in right._places.items()}}
     taken = np.array(list(places.values()))
     arrays: dict[str, Any] = {
@@ -91,6 +105,15 @@ def united(left: "Thresholds", right: "Thresholds") -> "Thresholds":
         _frame_library=left._frame_library or right._frame_library,
         _tuning=None,
     )
+
+
+def _like(thresholds: "Thresholds", numbers: dict[Hashable, float]) -> "Thresholds":
+    """Return numbers as thresholds for the same metric and average."""
+    average = thresholds.average
+    if average == "binary" and len(numbers) > 1:
+        average = "macro"
+    fields = _of_numbers(numbers, average) | {"guard": None, "_frame_library": None}
+    return dataclasses.replace(thresholds, **fields, _tuning=None)
 
 
 def _mean(arrays: dict[str, Any], average: str) -> float:

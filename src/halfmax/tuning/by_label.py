@@ -1,6 +1,6 @@
 """Thresholds by label: look up, change and join them as with a dictionary, and compare them."""
 
-from collections.abc import Hashable, Iterator, KeysView, Mapping
+from collections.abc import Hashable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -61,6 +61,44 @@ class ByLabel:
         """
         return self._places.keys()
 
+    def values(self) -> ValuesView[float]:
+        """Return the thresholds, as a dictionary does.
+
+        Returns
+        -------
+        ValuesView
+            The threshold of each label, in the order of the labels.
+        """
+        return self.to_dict().values()
+
+    def items(self) -> ItemsView[Hashable, float]:
+        """Return the labels with their thresholds, as a dictionary does.
+
+        Returns
+        -------
+        ItemsView
+            A pair of label and threshold for each label, in the order of the labels.
+        """
+        return self.to_dict().items()
+
+    def get(self, label: Hashable, default: Any = None) -> Any:
+        """Return the threshold of a label, or another value if there is no such label.
+
+        Parameters
+        ----------
+        label : hashable
+            The name of the label, or its position if labels have no names.
+        default : object, default None
+            What to return for a label that does not exist.
+
+        Returns
+        -------
+        float
+            The threshold of the label, or `default`.
+        """
+        place = self._places.get(label)
+        return default if place is None else float(self.thresholds[place])
+
     def to_dict(self) -> dict[Hashable, float]:
         """Return the thresholds as a dictionary.
 
@@ -92,7 +130,7 @@ class ByLabel:
             no rows.
         metric : str or Metric, default "f1"
             The metric that the thresholds are for, as in `tune`.
-        average : {"macro", "micro", "samples", "binary"}, default "macro"
+        average : {"macro", "micro", "samples", "weighted", "binary"}, default "macro"
             How it is averaged over labels, as in `tune`. ``"binary"`` is for one classifier, whose
             only label need not be named in data and tables.
         zero_division : float, default 0.0
@@ -146,11 +184,11 @@ class ByLabel:
         return replaced(cast("Thresholds", self), changes)
 
     def __or__(self, other: Any) -> "Thresholds":
-        if not isinstance(other, ByLabel):
+        if not isinstance(other, (ByLabel, Mapping)):
             return NotImplemented
         from halfmax.tuning.by_hand import united
 
-        return united(cast("Thresholds", self), cast("Thresholds", other))
+        return united(cast("Thresholds", self), cast("Thresholds | Mapping[Any, float]", other))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ByLabel):

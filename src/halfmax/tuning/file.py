@@ -17,6 +17,7 @@ from halfmax.metrics.goal import check_guard
 
 FORMAT, VERSION = "halfmax.thresholds", 1
 COLUMNS = ("threshold", "score", "precision", "recall", "support", "predicted")
+_LATER = ("specificity",)  # columns that files of earlier versions do not have
 
 
 class Saved:
@@ -29,6 +30,7 @@ class Saved:
     zero_division: float
     score: float
     labels: Labels | None
+    specificity: Array
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the thresholds to a readable JSON file, without loss.
@@ -55,7 +57,7 @@ class Saved:
             "zero_division": self.zero_division,
             "score": self.score,
         }
-        write_whole(path, encode(head, self.labels, self._columns()))
+        write_whole(path, encode(head, self.labels, (*self._columns(), self.specificity)))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -103,7 +105,9 @@ def encode(head: dict[str, Any], labels: Labels | None, columns: tuple[Array, ..
     top = {"format": FORMAT, "version": VERSION, **{k: _encode(v) for k, v in head.items()}}
     names = labels or (None,) * len(columns[0])
     cells = zip(names, *(column.tolist() for column in columns), strict=True)
-    rows = [dict(zip(("label", *COLUMNS), map(_encode, row), strict=True)) for row in cells]
+    rows = [
+        dict(zip(("label", *COLUMNS, *_LATER), map(_encode, row), strict=True)) for row in cells
+    ]
     lines = ",\n    ".join(map(_dump, rows))
     return f'{json.dumps(top, indent=2)[:-2]},\n  "labels": [\n    {lines}\n  ]\n}}\n'
 
@@ -121,9 +125,13 @@ def decode(raw: bytes) -> dict[str, Any]:
     """Return the fields of the thresholds in a file; a ValueError says what is wrong with it."""
     if not raw.strip():
         raise ValueError("it is empty")
-    content = json.loads(
-        raw.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=_no_key_twice
-    )
+    text = raw.decode("utf-8")
+    try:
+        content = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_no_key_twice)
+    except _ConstantError:
+        _refuse_numbers(json.loads(text))
+        raise
+    _refuse_numbers(content)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f'it must be a JSON object with "format": "{FORMAT}" at its top level')
     _check_version(content.get("version"))
@@ -137,6 +145,19 @@ def decode(raw: bytes) -> dict[str, Any]:
     if shared and (thresholds != thresholds[0]).any():
         raise ValueError('"shared" is true, so all thresholds must be equal')
     return fields
+
+
+def _refuse_numbers(content: Any) -> None:
+    """Refuse a plain dictionary of labels and numbers, with what reads it."""
+    if isinstance(content, dict) and content and all(map(_is_number, content.values())):
+        raise ValueError(
+            "it is a plain dictionary of labels and numbers: read it with "
+            "Thresholds.from_dict(json.load(file)), and write such files with save"
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _check_version(version: Any) -> None:
@@ -175,10 +196,11 @@ def _decode_labels(rows: list[Any]) -> dict[str, Any]:
     if not rows or not all(isinstance(row, dict) for row in rows):
         raise ValueError('"labels" must be a list of one or more objects')
     cells: dict[str, Array] = {}
-    for name in COLUMNS:
+    rows = [dict.fromkeys(_LATER, "nan") | row for row in rows]
+    for name in (*COLUMNS, *_LATER):
         words = _WORDS.get(name, ("nan",))
         cells[name] = np.array([_number(row, name, words, place) for place, row in enumerate(rows)])
-    for name in ("precision", "recall"):
+    for name in ("precision", "recall", "specificity"):
         if ((cells[name] < 0) | (cells[name] > 1)).any():
             raise ValueError(f'"{name}" must be from 0 to 1, or "nan"')
     for name in ("support", "predicted"):
@@ -191,6 +213,7 @@ def _decode_labels(rows: list[Any]) -> dict[str, Any]:
         "label_scores": cells["score"].astype(np.float64),
         "precision": cells["precision"].astype(np.float64),
         "recall": cells["recall"].astype(np.float64),
+        "specificity": cells["specificity"].astype(np.float64),
         "support": cells["support"],
         "predicted": cells["predicted"],
     }
@@ -201,7 +224,7 @@ def _check_unknown(cells: dict[str, Array]) -> None:
     not_predicted = np.isnan(cells["predicted"])
     if (np.isnan(cells["support"]) & ~not_predicted).any():
         raise ValueError('"predicted" must be "nan" where "support" is')
-    for name in ("score", "precision", "recall"):
+    for name in ("score", "precision", "recall", "specificity"):
         if (not_predicted & ~np.isnan(cells[name])).any():
             raise ValueError(f'"{name}" must be "nan" where "predicted" is')
 
@@ -257,8 +280,12 @@ def _names(names: tuple[str | int | None, ...]) -> Labels | None:
     return check_labels(names, len(names))
 
 
+class _ConstantError(ValueError):
+    """A number that JSON does not have."""
+
+
 def _refuse_constant(word: str) -> Any:
-    raise ValueError(f"{word} is not JSON")
+    raise _ConstantError(f"{word} is not JSON")
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

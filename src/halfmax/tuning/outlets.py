@@ -65,7 +65,8 @@ class Outlets:
             A file to write, whole or not at all, and never over the data that `tune_table` read.
         dtype : {"float32", "float64"}, default "float32"
             The type of the scores. A threshold between two float32 numbers becomes the higher one,
-            which predicts the same float32 scores.
+            which predicts the same float32 scores. Scores in float64 must be rounded for such a
+            graph, which may cut those near a threshold differently; "float64" is exact for them.
         opset : int, default 13
             The version of ONNX operators: that of the model which the graph is joined to.
 

@@ -26,7 +26,7 @@ class ReportRequest:
     diagnosis: Any = None
     decision: Any = None
     title: str | None = None
-    n_resamples: int = 200
+    n_resamples: int | None = None
     seed: int = 0
     overwrite: bool = True
     progress: ProgressLike = None

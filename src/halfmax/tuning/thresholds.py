@@ -16,7 +16,7 @@ from halfmax._core.result import Result, Table
 from halfmax._core.types import Array, Floats
 from halfmax.metrics.average import mean_over_labels
 from halfmax.metrics.cost import RowCost
-from halfmax.metrics.named import PRECISION, RECALL
+from halfmax.metrics.named import PRECISION, RECALL, SPECIFICITY
 from halfmax.metrics.words import cost_of, costs_alone, is_cost, known_metric, with_costs
 from halfmax.tuning.by_label import ByLabel
 from halfmax.tuning.file import COLUMNS, Saved
@@ -37,8 +37,9 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
     A row is predicted if and only if its score is at or above the threshold. `tune` returns
     thresholds; `Thresholds.load` reads them from a file, and `Thresholds.from_dict` takes your own.
     ``t["cats"]`` is the threshold of a label, ``"cats" in t``, ``len(t)`` and iteration are about
-    labels, and ``t | other`` has the labels of both (those on the right where both have them). The
-    repr shows the first 8 of many labels in their order; `table` has all of them.
+    labels, and ``t | other`` has the labels of both (those on the right where both have them);
+    `keys`, `values`, `items` and `get` are those of a dictionary. Arrays are read-only: `replace`
+    changes thresholds. The repr shows the first 8 of many labels in their order; `table` has all.
 
     Attributes
     ----------
@@ -64,6 +65,9 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
         The precision of each label.
     recall : ndarray, shape (m,)
         The recall of each label.
+    specificity : ndarray, shape (m,)
+        The specificity of each label: the share of its negatives that are not predicted. NaN if
+        the number of rows is not known, as in files of earlier versions. `table` leaves it out.
     support : ndarray, shape (m,)
         Positives of each label.
     predicted : ndarray, shape (m,)
@@ -103,6 +107,7 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
     label_scores: Array
     precision: Array
     recall: Array
+    specificity: Array
     support: Array
     predicted: Array
     guard: str | None = None
@@ -152,6 +157,7 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
             label_scores=of_label,
             precision=PRECISION(*parts, zero_division=plain.zero_division),
             recall=RECALL(*parts, zero_division=plain.zero_division),
+            specificity=SPECIFICITY(*parts, zero_division=plain.zero_division),
             support=counts.positives,
             predicted=counts.predicted,
             guard=None if goal.guard is None else str(goal.guard),
@@ -194,7 +200,7 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
         diagnosis: Any = None,
         decision: Any = None,
         title: str | None = None,
-        n_resamples: int = 200,
+        n_resamples: int | None = None,
         seed: int = 0,
         overwrite: bool = True,
         progress: ProgressLike = None,
@@ -233,8 +239,12 @@ class Thresholds(ByLabel, Predicting, Saved, Outlets, Result):
             A result of `decide` for a batch, which gets a section of its own.
         title : str, optional
             Title of the page.
-        n_resamples, seed : int
-            As `assess` takes them.
+        n_resamples : int, optional
+            The number of bootstrap replicates, as in `assess`. By default as many as `assess`
+            draws, 1,000, so that both show the same numbers; for more than 50 labels it is 200,
+            and the page says so.
+        seed : int, default 0
+            The seed of the random numbers, as in `assess`.
         overwrite : bool, default True
             Whether an existing file may be replaced.
         progress : bool or callable, optional

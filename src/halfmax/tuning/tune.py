@@ -83,10 +83,12 @@ def tune(
         Value of 0/0, from 0 to 1; NaN leaves it out of averages.
     min_precision, min_recall, min_specificity : float, optional
         Floors that the thresholds must satisfy on these data: for each label, or for the pooled
-        counts of ``average="micro"``. Where no threshold satisfies them, no rows are predicted,
-        and a warning says so. Pooled floors with one threshold per label are a knapsack problem:
-        the answer satisfies them, is at least as good as the best shared threshold that does, and
-        cannot be improved by changing one label's threshold; it need not be the global optimum.
+        counts of ``average="micro"``. On new data a floor that binds here holds in about half of
+        the cases, so ask for more than you need. Where no threshold satisfies them, no rows are
+        predicted, and a warning says so. Pooled floors with one threshold per label are a knapsack
+        problem: the answer satisfies them, is at least as good as the best shared threshold that
+        does, and cannot be improved by changing one label's threshold; it need not be the global
+        optimum.
     max_predicted : int or float, optional
         The most rows that may be predicted, for each label or for pooled counts: a number of rows
         from 1, or a share of them below 1.

@@ -59,7 +59,7 @@ def warn_of_problems(tuning: Tuning, tuned: Thresholds, n_rows: int, weighted: b
     if not counts.positives.any():
         warn(NO_POSITIVES)
         return
-    below = _warn_below_floors(tuning, tuned)
+    below = warn_below_floors(tuning, tuned)
     if n_rows < _FEWEST_ROWS:
         if not below:
             _warn_of_few_rows(tuning, tuned, n_rows)
@@ -225,7 +225,7 @@ def _expected_at_most(tuning: Tuning, tuned: Thresholds, few: Array) -> float:
     return min(mean_over_labels(expected, tuned.average, positives), tuned.score)
 
 
-def _warn_below_floors(tuning: Tuning, tuned: Thresholds) -> bool:
+def warn_below_floors(tuning: Tuning, tuned: Thresholds) -> bool:
     """Warn where no threshold satisfies the restrictions, so that no rows are predicted."""
     counts, objective = tuning.choice.counts, tuning.goal.objective
     if tuned.average == "micro":
