@@ -263,6 +263,10 @@ ZeroDivision = Annotated[
 MinK = Annotated[int, _whole("--min-k", "Predict at least this many items in each batch.")]
 MaxK = Annotated[int | None, _whole("--max-k", "Predict at most this many items in each batch.")]
 Resamples = Annotated[int, _whole("--resamples", "Number of bootstrap resamples.")]
+PageResamples = Annotated[
+    int | None,
+    _whole("--resamples", "Number of bootstrap resamples; 1,000 for up to 50 labels, else 200."),
+]
 Level = Annotated[float, _share("--level", "The coverage of intervals, such as 0.95.")]
 Seed = Annotated[int, _whole("--seed", "The same seed gives the same answer.")]
 Instances = Annotated[

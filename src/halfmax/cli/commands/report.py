@@ -56,7 +56,7 @@ def report(
     data: Data,
     columns: ColumnOptions,
     weight: o.Weight = None,
-    resamples: o.Resamples = 200,
+    resamples: o.PageResamples = None,
     seed: o.Seed = 0,
     out: PageOut = "report.html",
     title: o.Title = None,
@@ -100,10 +100,11 @@ def report_options(title: str | None, quick: bool) -> dict[str, Any]:
     return {"title": title, **left_out}
 
 
-def _check_draws(resamples: int, seed: int) -> None:
+def _check_draws(resamples: int | None, seed: int) -> None:
     from halfmax._core.gate.options import check_whole
 
-    check_whole("n_resamples", resamples, 1)
+    if resamples is not None:
+        check_whole("n_resamples", resamples, 1)
     check_whole("seed", seed, 0)
 
 
