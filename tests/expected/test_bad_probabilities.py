@@ -160,7 +160,7 @@ BAD = [
         "joint metric that is not known",
         joint(metric="auc"),
         ValueError,
-        r"such as 'f0.5' or 'f2', 'precision', 'recall' or 'accuracy'; got 'auc'; that one does not",
+        r"such as 'f0.5' or 'f2', 'precision', 'recall' or 'accuracy'; got 'auc'; that one",
     ),
     (
         "joint metric without a closed form",

@@ -414,6 +414,16 @@ def test_costs_of_each_row_are_reported_by_one_cost_for_each_outcome(path):
         tuned.report(path, metric=mean, assessment=assessed)
 
 
+@pytest.mark.parametrize("rows", [60, 300])
+def test_a_page_about_costs_of_each_row_suggests_no_guard_that_tune_would_refuse(path, rows):
+    rng = np.random.default_rng(0)
+    y, s = rng.random(rows) < 0.2, rng.normal(size=rows)
+    tuned = hm.tune(y, s, hm.cost(fp=1, fn=np.full(rows, 5.0)))
+    text = texts(tuned.report(path, metric=hm.cost(fp=1, fn=5), n_resamples=5).read_text("utf-8"))
+    assert "not shown to do better than predicting all rows" in text
+    assert "guard=" not in text
+
+
 # Restrictions, and thresholds that a person wrote.
 
 

@@ -194,14 +194,23 @@ def _guard_remedy(content: Content) -> str:
     tuned = content.subject.thresholds
     if tuned.guard == "auto":
         return "guard='auto' is already in use; only more labelled rows would help."
-    goal, counts = content.subject.goal, content.tuned.choice.counts
-    if goal.objective.restrictions:
-        return "Label more rows; a guard would ignore the restrictions."
-    if not goal.objective.is_monotone(counts.positives, counts.total):
-        return f"Label more rows; guards do not know the metric {content.words.name!r}."
+    if why := _why_no_guard(content):
+        return f"Label more rows; {why}."
     if tuned.shared and tuned.average != "binary":
         return "Tune one threshold for each label with guard='auto', which prevents flooding."
     return "Tune with guard='auto', which chooses thresholds that hold on new data."
+
+
+def _why_no_guard(content: Content) -> str | None:
+    """Return why a guard cannot help here; None if it can."""
+    goal, counts = content.subject.goal, content.tuned.choice.counts
+    if _of_row_costs(content):
+        return "guards know no costs of each row"
+    if goal.objective.restrictions:
+        return "a guard would ignore the restrictions"
+    if not goal.objective.is_monotone(counts.positives, counts.total):
+        return f"guards do not know the metric {content.words.name!r}"
+    return None
 
 
 # The text of each finding for many labels, and what to do if a guard is no remedy. `FINDINGS` has
@@ -209,7 +218,7 @@ def _guard_remedy(content: Content) -> str:
 _FINDING_TEXTS = {
     "uninformative": (
         "not shown to do better than predicting all rows",
-        "Better scores are needed; until then, guard='never' does not predict such labels.",
+        "Better scores are needed.",
     ),
     "flooding": (
         "flooding: predicted for more than 5 % of rows and more than 10 times the base rate",
@@ -246,6 +255,9 @@ def _of_findings(content: Content) -> list[Advice]:
         shown = [] if alone else worst
         more = len(who) - len(worst)
         remedy = remedy or _guard_remedy(content)
+        if name == "uninformative" and not _why_no_guard(content):
+            remedy = "Better scores are needed; until then, guard='never' does not predict such "
+            remedy += "labels."
         found.append(Advice(name, f"{subject} {meaning}.", remedy, shown, more))
     return found
 
@@ -275,14 +287,24 @@ def nothing_found(content: Content) -> str:
     return "Nothing to report: scores are informative, thresholds stable, and positives sufficient."
 
 
+def _of_row_costs(content: Content) -> bool:
+    """Whether one cost for each outcome stands for costs of each row, as `row_costs` has it."""
+    tuned = content.subject.thresholds
+    known = content.words.is_cost and np.isnan(tuned.score) and not tuned._unknown.any()
+    return known and tuned._tuning is not None and tuned._tuning.by_hand
+
+
 def why_not_assessed(content: Content) -> str:
     """Explain why there is no assessment."""
     if content.subject.request.assessment is False:
         return "not requested"
     tuned = content.subject.thresholds
     if tuned._tuning is not None and tuned._tuning.by_hand:
-        if content.words.is_cost and np.isnan(tuned.score) and not tuned._unknown.any():
-            return "these thresholds were tuned for costs of each row"
+        if _of_row_costs(content):
+            return (
+                "these thresholds were tuned for costs of each row; assess() of the same data says "
+                "what to expect"
+            )
         return "some of these thresholds were set by hand"
     return "the file does not say how these thresholds were tuned"
 
