@@ -102,6 +102,22 @@ def test_coordinates_of_xarray_name_the_labels():
         hm.tune(truth, named(scores, "aab"))
 
 
+def test_rows_of_xarray_are_matched_as_those_of_pandas_are():
+    xarray = pytest.importorskip("xarray")
+    pandas = pytest.importorskip("pandas")
+    truth = xarray.DataArray(TRUTH, dims="doc", coords={"doc": list("abcde")})
+    scores = xarray.DataArray(SCORES, dims="doc", coords={"doc": list("abcde")})
+    assert hm.tune(truth, scores).threshold == EXPECTED.threshold
+    with pytest.raises(ValueError, match=r"same order .* use xarray.align\(\)$"):
+        hm.tune(truth, scores[::-1])
+    with pytest.raises(ValueError, match=r"same order .* use xarray.align\(\)$"):
+        hm.tune(pandas.Series(TRUTH, index=list("edcba")), scores)
+    other = scores.assign_coords(doc=list("vwxyz"))
+    with pytest.raises(ValueError, match=r"row 0: 'a' and 'v'. Use xarray.* or y_score.values to"):
+        hm.tune(truth, other)
+    assert hm.tune(truth, other.values) == EXPECTED
+
+
 @pytest.mark.parametrize("all_columns", [True, False])
 def test_sparse_columns_of_pandas_are_read(all_columns):
     pandas = pytest.importorskip("pandas")

@@ -253,7 +253,9 @@ BAD = [
     ("average 'mean'", tune(Y2, S2, average="mean"), ValueError, r"or 'weighted' .*got 'mean'"),
     ("average 'binary'", tune(Y2, S2, average="binary"), ValueError, r"average must be .*'binary'"),
     ("a bare function", tune(metric=max), ValueError, r"wrap your function: halfmax\.Metric"),
-    ("a metric in capitals", tune(metric="F1"), ValueError, r"lower case"),
+    ("a metric in capitals", tune(metric="F1"), ValueError, r"got 'F1'; use metric='f1'$"),
+    ("a metric of scikit-learn", tune(metric="f1_score"), ValueError, r"; use metric='f1'$"),
+    ("a short name", tune(metric="acc"), ValueError, r"; use metric='accuracy'$"),
     (
         "truth that is missing",
         tune([0, np.nan, 1]),

@@ -1,6 +1,7 @@
 """Slips on the command line: swapped files, spaces in costs, decimal commas, misspelled options."""
 
 import gzip
+import json
 import os
 import re
 import subprocess
@@ -185,3 +186,11 @@ def test_columns_are_left_out_in_order_and_numbers_stay_whole():
     grid.add_row("0.123456", "0.5", "123456789", "floods")
     assert fit(grid, 20) == ["low", "support"]
     assert [column.header for column in grid.columns] == ["cost", "findings"]
+
+
+def test_prices_that_pay_errors_are_questioned_below_the_result_as_other_warnings_are():
+    shown = run("tune", "x.csv", "--cost", "fp=8,fn=-100")
+    assert "\nwarning: fn=-100 costs less than tp=0, so errors pay: " in shown.stderr
+    assert "HalfmaxWarning" not in shown.stderr
+    document = json.loads(run("tune", "x.csv", "--cost", "fp=8,fn=-100", "--json").stdout)
+    assert document["warnings"][0].startswith("fn=-100 costs less")

@@ -507,6 +507,8 @@ def test_scores_that_point_the_other_way_are_questioned_whatever_is_asked_for():
     capped = warned(y, -s, metric="recall", max_predicted=30)
     assert "predict nothing at all" in str(capped[0].message)
     assert all(question in text for text in (floor, dear, str(capped[0].message)))
+    (tight,) = warned(y, s, metric="recall", max_predicted=0.0001)
+    assert "no threshold that satisfies max_predicted=0.0001 scores more" in str(tight.message)
     assert not warned(y, s, metric="specificity", min_recall=0.95)
     assert not warned(y, s, metric=hm.cost(fp=1, fn=5))
     assert not warned(y, s, metric="recall", max_predicted=30)

@@ -53,13 +53,18 @@ class Run:
 
     @contextmanager
     def working(self, what: str) -> Iterator[Bar]:
-        """Show a bar if the work takes long; keep each warning once."""
+        """Show a bar if the work takes long."""
+        with self.noting_warnings(), Bar(what, self.stop_if_asked, shown=not self.quiet) as bar:
+            yield bar
+            self.stop_if_asked()
+
+    @contextmanager
+    def noting_warnings(self) -> Iterator[None]:
+        """Keep each warning once, to be shown below the result."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", HalfmaxWarning)
             try:
-                with Bar(what, self.stop_if_asked, shown=not self.quiet) as bar:
-                    yield bar
-                    self.stop_if_asked()
+                yield
             finally:
                 words = dict.fromkeys(self.words_of(one.message) for one in caught)
                 self.warnings += [warning for warning in words if warning not in self.warnings]
@@ -98,7 +103,7 @@ def running(quiet: bool = False, debug: bool = False) -> Iterator[Run]:
     """Turn errors into a message and an exit code; with `debug`, show the traceback."""
     run = Run(quiet)
     try:
-        with handled_by(run.stop):
+        with handled_by(run.stop), run.noting_warnings():
             yield run
             run.stop_if_asked()
             if sys.stdout is not None:

@@ -154,6 +154,7 @@ _METRICS: tuple[Metric, ...] = (
 )
 NAMED = {metric.name: metric for metric in _METRICS}
 _ALSO = {  # other common names -> ours
+    "acc": "accuracy",
     "iou": "jaccard",
     "informedness": "youden",
     "matthews_corrcoef": "mcc",
@@ -220,6 +221,9 @@ def _hint_of_name(metric: str, offered: list[str]) -> str:
     plain = metric.strip().lower().replace(" ", "_").replace("-", "_")
     if plain in _WITHOUT_THRESHOLD:
         return "; that one does not depend on a threshold"
+    plain = plain.removesuffix("_score")
+    if plain in offered or _NAMED_F.fullmatch(plain):
+        return f"; use {setting('metric', plain)}"
     known = {name.replace("_", ""): name for name in NAMED} | _ALSO
     meant = known.get(plain, known.get(plain.replace("_", "")))
     if meant in offered:

@@ -26,8 +26,8 @@ NO_POSITIVES = (
     f"predicted: pass rows with positives, or check {in_python('pos_label')}"
 )
 _NO_NEGATIVES = (
-    f"{in_python('y_true')} has no negatives, so every threshold is right that predicts all rows: "
-    f"pass rows with negatives, or check {in_python('pos_label')}"
+    f"{in_python('y_true')} has no negatives, so there is nothing to tell apart: pass rows with "
+    f"negatives, or check {in_python('pos_label')}"
 )
 _DIRECTION = (
     "check that higher scores mean more likely positive, and which class is positive "
@@ -145,7 +145,11 @@ def _warn_of_nothing(tuning: Tuning, tuned: Thresholds) -> None:
         and tuning.data is not None
         and positive_entries(tuning.data)[1].max() > -np.inf
     ):
-        why = f"no threshold {'costs less' if goal.metric.is_cost else 'scores more'} than that"
+        within = ""
+        if goal.objective.restrictions:
+            within = f"that satisfies {goal.objective.restrictions.spelled} "
+        better = "costs less" if goal.metric.is_cost else "scores more"
+        why = f"no threshold {within}{better} than that"
         what = _DIRECTION
     warn(f"these thresholds predict nothing at all, though there are positives: {why}; {what}")
 

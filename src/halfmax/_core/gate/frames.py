@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halfmax._core.errors import ArgumentError, ArgumentTypeError, in_python
-from halfmax._core.gate.kinds import may_be_frame
+from halfmax._core.gate.kinds import may_be_frame, names_of_rows
 from halfmax._core.gate.missing import Together, drop_line
 from halfmax._core.types import Array
 
@@ -86,12 +86,17 @@ def check_same_rows(**containers: Any) -> None:
     known = [(name, index) for name, index in indexes.items() if index is not None]
     for (name, index), (other, its_index) in combinations(known, 2):
         if len(index) == len(its_index) and not _are_equal(index, its_index):
-            _refuse_other_rows(name, index, other, its_index)
+            ways = f"{other}.loc[{name}.index]", f"{other}.reset_index(drop=True)"
+            if any(names_of_rows(containers[one]) is not None for one in (name, other)):
+                ways = "xarray.align()", f"{other}.values"
+            _refuse_other_rows(name, index, other, its_index, ways)
 
 
 def _index(native: Any) -> Any:
     if not may_be_frame(native):
         return None
+    if (coordinates := names_of_rows(native)) is not None:
+        return coordinates
     import narwhals as nw
 
     data = nw.from_native(native, pass_through=True, allow_series=True)
@@ -107,13 +112,16 @@ def _are_equal(one: Any, other: Any) -> bool:
     return numbers and np.array_equal(one.to_numpy(), other.to_numpy())
 
 
-def _refuse_other_rows(name: str, index: Any, other: str, its_index: Any) -> None:
+def _refuse_other_rows(
+    name: str, index: Any, other: str, its_index: Any, ways: tuple[str, str]
+) -> None:
+    """Refuse rows in another order, or other rows; `ways` match them by index and by place."""
+    by_index, by_place = ways
     both = f"{in_python(name)} and {in_python(other)}"
     if _is_permuted(index, its_index):
         raise ArgumentError(
             f"rows of {both} must be in the same order (they are matched by "
-            f"place); their indexes hold the same values in different orders: use "
-            f"{other}.loc[{name}.index]"
+            f"place); their indexes hold the same values in different orders: use {by_index}"
         )
     if _counts_from_0(index) or _counts_from_0(its_index):
         return
@@ -122,8 +130,8 @@ def _refuse_other_rows(name: str, index: Any, other: str, its_index: Any) -> Non
     row, one, it = next(differing, (0, repr(index.dtype), repr(its_index.dtype)))
     raise ArgumentError(
         f"{both} must hold the same rows; their indexes differ, first in row {row}: "
-        f"{one:.60} and {it:.60}. Use {other}.loc[{name}.index] to match rows by index, or "
-        f"{other}.reset_index(drop=True) to match them by position"
+        f"{one:.60} and {it:.60}. Use {by_index} to match rows by index, or {by_place} to match "
+        "them by position"
     )
 
 

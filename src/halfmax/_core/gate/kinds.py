@@ -19,11 +19,19 @@ def is_sparse(values: Any) -> bool:
 
 def names_of_columns(values: Any) -> tuple[Any, ...] | None:
     """Return the coordinates that name the columns of a matrix of xarray; None for all others."""
+    names = _coordinates(values, 1)
+    return None if names is None else tuple(names.tolist())
+
+
+def names_of_rows(values: Any) -> Any:
+    """Return the coordinates that name the rows of xarray, a pandas index; None for all others."""
+    return _coordinates(values, 0)
+
+
+def _coordinates(values: Any, dimension: int) -> Any:
     if "xarray" not in sys.modules or not isinstance(values, sys.modules["xarray"].DataArray):
         return None
-    if values.ndim != 2 or values.dims[1] not in values.indexes:
-        return None
-    return tuple(values.indexes[values.dims[1]].tolist())
+    return values.indexes.get(values.dims[dimension]) if values.ndim > dimension else None
 
 
 def may_be_frame(values: Any) -> bool:
