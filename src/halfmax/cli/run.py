@@ -7,6 +7,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import typer
 
@@ -61,13 +62,15 @@ class Run:
     @contextmanager
     def noting_warnings(self) -> Iterator[None]:
         """Keep each warning once, to be shown below the result."""
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings():
             warnings.simplefilter("always", HalfmaxWarning)
-            try:
-                yield
-            finally:
-                words = dict.fromkeys(self.words_of(one.message) for one in caught)
-                self.warnings += [warning for warning in words if warning not in self.warnings]
+            warnings.showwarning = self._note_warning
+            yield
+
+    def _note_warning(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        words = self.words_of(message)
+        if words not in self.warnings:
+            self.warnings.append(words)
 
     def advise(self) -> None:
         """Say what was assumed, and warn; this stands below the result."""
