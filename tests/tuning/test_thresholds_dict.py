@@ -180,7 +180,7 @@ BUILT = [
     ({"a": None}, {}, TypeError, "must be a number, or inf .*; got None"),
     ({"a": [0.3]}, {}, TypeError, r"must be a number, or inf .*; got \[0.3\]"),
     ({"a": 1j}, {}, TypeError, "must be a number, or inf .*; got 1j"),
-    ({"a": 0.3}, {"metric": "F1"}, ValueError, "names are in lower case"),
+    ({"a": 0.3}, {"metric": "F1"}, ValueError, "use metric='f1'"),
     ({"a": 0.3}, {"average": "mean"}, ValueError, "average must be .*; got 'mean'"),
     ({"a": 1, "b": 2}, {"average": "binary"}, ValueError, "average must be .*; got 'binary'"),
     ({"a": 0.3}, {"zero_division": 2}, ValueError, "zero_division must be .*; got 2"),

@@ -229,6 +229,4 @@ def _hint_of_name(metric: str, offered: list[str]) -> str:
     if meant in offered:
         return f"; use {setting('metric', meant)}"
     near = get_close_matches(plain, offered, 1)
-    if near:
-        return f": did you mean {near[0]!r}?"
-    return "; names are in lower case" if metric != metric.strip().lower() else ""
+    return f": did you mean {near[0]!r}?" if near else ""
