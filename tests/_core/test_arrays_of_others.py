@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import halfmax as hm
+from halfmax._core.gate.labels import match_labels
 
 TRUTH = np.array([0, 1, 0, 1, 1])
 SCORES = np.array([0.1, 0.9, 0.3, 0.35, 0.8])
@@ -100,6 +101,33 @@ def test_coordinates_of_xarray_name_the_labels():
         t.predict(more)
     with pytest.raises(ValueError, match=r"columns of y_score must not repeat; 'a' came twice"):
         hm.tune(truth, named(scores, "aab"))
+
+
+class CountedName(str):
+    """A name that counts how often it is hashed."""
+
+    __slots__ = ()
+    hashed = 0
+
+    def __hash__(self):
+        CountedName.hashed += 1
+        return super().__hash__()
+
+
+def test_matching_names_takes_time_that_grows_with_their_number_and_no_faster(monkeypatch):
+    names = tuple(CountedName(place) for place in range(1000))
+    monkeypatch.setattr(CountedName, "hashed", 0)
+    assert match_labels(names, names[::-1], "one", "other") == list(range(999, -1, -1))
+    assert CountedName.hashed <= 10 * len(names)
+
+    xarray = pytest.importorskip("xarray")
+    t = hm.Thresholds.from_dict(dict.fromkeys(names, 0.5))
+    scores = xarray.DataArray(
+        np.ones((2, len(names))), dims=("doc", "tag"), coords={"tag": np.array(names, object)}
+    )
+    monkeypatch.setattr(CountedName, "hashed", 0)
+    assert t.predict(scores, unknown="ignore").all()
+    assert CountedName.hashed <= 50 * len(names)
 
 
 def test_rows_of_xarray_are_matched_as_those_of_pandas_are():

@@ -72,7 +72,8 @@ class Predicting:
         """Leave out named columns without a threshold of what is no frame, such as xarray."""
         if scores.labels is None or self.labels is None or self.average == "binary":
             return scores
-        kept = [place for place, name in enumerate(scores.labels) if name in set(self.labels)]
+        known = set(self.labels)
+        kept = [place for place, name in enumerate(scores.labels) if name in known]
         labels = tuple(scores.labels[place] for place in kept)
         return scores._replace(values=scores.values[:, kept], labels=labels)
 

@@ -54,7 +54,8 @@ def match_labels(
     added to it if only found labels are too many, `if_differ` in any other case.
     """
     where = {label: place for place, label in enumerate(known)}
-    missing = [label for label in known if label not in set(found)]
+    there = set(found)
+    missing = [label for label in known if label not in there]
     extra = [label for label in found if label not in where]
     if missing or extra:
         one, other = in_python(known_as), in_python(found_as)
